@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "apply/protocol.h"
+#include "basic/root.h"
+#include "observe/observe.h"
+#include "plan/build.h"
+#include "plan/plan.h"
+
+/* One kind of knob. One const instance at the end of each plug-in's file, listed in plugins.c. */
+typedef struct Plugin {
+        const char *name; /* stable: a section of the policy's `set`, and in the API */
+        const char *knob; /* "irq.affinity": its verdicts carry it */
+        const char *help; /* one line, without full stop */
+        const PolicyKey *keys;
+        size_t n_keys;
+        WriterKind kind; /* its operation in the writer's closed table */
+        /* Adds the changes for one device and gives its verdict. Pure. Called for each device in order;
+         * devices share the builder's loads. Returns 0 or -ENOMEM. */
+        int (*plan)(PlanBuilder *b, const Device *d);
+} Plugin;
+
+extern const Plugin plugin_irq;
+extern const Plugin plugin_workqueue;
+
+/* The static array of all plug-ins, in the order in which they plan. */
+const Plugin *const *plugins_all(size_t *ret_n);
+/* By name; NULL = no such plug-in. */
+const Plugin *plugin_find(const char *name);
+/* By the knob's name; NULL = no such knob. */
+const Plugin *plugin_of_knob(const char *knob);

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "basic/root.h"
+#include "test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <string.h>
+
+static char dir[] = "/tmp/numaio-root-XXXXXX";
+
+static void put(const char *name, const char *text, size_t size)
+{
+        _cleanup_(freep) char *path = strf("%s/%s", dir, name);
+        _cleanup_(closep) int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+        assert_true(fd >= 0);
+        assert_int_equal(write(fd, text, size), (ssize_t)size);
+}
+
+static void link_to(const char *target, const char *name)
+{
+        _cleanup_(freep) char *path = strf("%s/%s", dir, name);
+
+        assert_int_equal(symlink(target, path), 0);
+}
+
+static int setup(void **state)
+{
+        Root *root;
+
+        assert_non_null(mkdtemp(dir));
+        put("list", "0-3\n\0", 5);
+        put("number", "-1\n", 3);
+        put("eth10", "", 0);
+        put("eth9", "", 0);
+        link_to("/list", "absolute");
+        link_to("/etc/passwd", "escape");
+        link_to("../../../../../../etc/passwd", "climb");
+        assert_int_equal(root_open(dir, &root), 0);
+        *state = root;
+        return 0;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *f)
+{
+        return remove(path);
+}
+
+static int teardown(void **state)
+{
+        root_free(*state);
+        return nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static void reads(void **state)
+{
+        const Root *root = *state;
+        _cleanup_(cpuset_freep) CpuSet *cpus = NULL;
+        _cleanup_(freep) char *text = NULL;
+        int number = 0;
+
+        assert_int_equal(root_read(root, &text, "%s", "absolute"), 0);
+        assert_string_equal(text, "0-3");
+        assert_int_equal(root_read_cpulist(root, &cpus, "list"), 0);
+        assert_int_equal(cpuset_count(cpus), 4);
+        assert_int_equal(root_read_int(root, &number, "number"), 0);
+        assert_int_equal(number, -1);
+        assert_int_equal(root_read_int(root, &number, "list"), -EINVAL);
+        assert_int_equal(root_read_int(root, &number, "missing"), -ENOENT);
+}
+
+static void links_stay_inside(void **state)
+{
+        const Root *root = *state;
+        char *text = NULL;
+
+        assert_int_equal(root_read(root, &text, "escape"), -ENOENT);
+        assert_int_equal(root_read(root, &text, "climb"), -ENOENT);
+        assert_null(text);
+}
+
+static void names_are_in_natural_order(void **state)
+{
+        Strv names = { 0 };
+        size_t nine = 0, ten = 0;
+
+        assert_int_equal(root_list(*state, &names, "."), 0);
+        for (size_t i = 0; i < names.n; i++) {
+                nine = strcmp(names.items[i], "eth9") == 0 ? i : nine;
+                ten = strcmp(names.items[i], "eth10") == 0 ? i : ten;
+        }
+        assert_true(nine < ten);
+        strv_clear(&names);
+}
+
+static void real_paths_lie_below_the_root(void **state)
+{
+        _cleanup_(freep) char *path = NULL, *name = NULL;
+
+        assert_int_equal(root_realpath(*state, &path, "absolute"), 0);
+        assert_string_equal(path, "list");
+        assert_int_equal(root_read_link_name(*state, &name, "escape"), 0);
+        assert_string_equal(name, "passwd");
+        assert_int_equal(root_read_link_name(*state, &name, "list"), -EINVAL);
+}
+
+static void long_files_are_read_whole(void **state)
+{
+        _cleanup_(freep) char *big = calloc(1, 300001), *text = NULL;
+
+        memset(big, 'x', 300000);
+        put("big", big, 300000);
+        assert_int_equal(root_read(*state, &text, "big"), 0);
+        assert_int_equal(strlen(text), 300000);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(reads),
+                cmocka_unit_test(links_stay_inside),
+                cmocka_unit_test(names_are_in_natural_order),
+                cmocka_unit_test(real_paths_lie_below_the_root),
+                cmocka_unit_test(long_files_are_read_whole),
+        };
+
+        return cmocka_run_group_tests(tests, setup, teardown);
+}

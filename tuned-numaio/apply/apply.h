@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "apply/protocol.h"
+#include "basic/cleanup.h"
+#include "plan/plan.h"
+
+/* Carries out changes through the writer: one request at a time for each change, up to a window in flight;
+ * -ENOSPC tries the next CPU of the fallback set, then the whole set. No I/O besides the socket; made for an
+ * event loop, and apply_run() drives it to the end without one. */
+typedef struct Applier Applier;
+
+typedef struct ApplyResult {
+        const char *id; /* of the change */
+        const char *path;
+        int error;         /* 0 or a negative errno */
+        bool written;      /* false: it was right already */
+        const char *first; /* value before the first write, "" = not known */
+        const char *set;   /* value that was asked for last */
+        const char *value; /* what the file reads now */
+} ApplyResult;
+
+/* Called once for each change or restored path, strings valid during the call. */
+typedef void (*ApplyDone)(void *userdata, const ApplyResult *result);
+
+/* fd: connected SOCK_SEQPACKET socket to the writer, non-blocking, stays the caller's. */
+int applier_new(int fd, ApplyDone done, void *userdata, Applier **ret);
+Applier *applier_free(Applier *a);
+DEFINE_CLEANUP(Applier, applier_free)
+
+/* Queues work; each copies what it needs. */
+int applier_set(Applier *a, const Change *change);
+int applier_restore(Applier *a, const char *device, const char *path);
+int applier_hold(Applier *a, const char *device, bool hold);
+/* Asks for the ledger: each entry goes to `each`, then each(userdata, NULL) once. */
+typedef void (*ApplyEntry)(void *userdata, const WriterReply *entry);
+int applier_list(Applier *a, ApplyEntry each, void *userdata);
+
+/* Sends and receives as far as the socket allows. Returns 0, or a negative errno when the connection is lost
+ * (-EPIPE: the writer closed it); every piece of work that was sent and not answered ends with -ECONNRESET
+ * then. */
+int applier_process(Applier *a);
+/* Whether work is queued or unanswered, and the poll(2) events that it waits for. */
+bool applier_is_busy(const Applier *a);
+short applier_events(const Applier *a);
+
+/* applier_process() and poll(2) until nothing is left. Returns 0 or the connection's error. */
+int apply_run(Applier *a);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <stdint.h>
+
+/* What the main process and the writer say to each other over a SOCK_SEQPACKET socket: one fixed-size request
+ * for each message, answered in order by one or more (WRITER_LIST) fixed-size replies. Strings are
+ * NUL-terminated inside their arrays; a message of another size, version, or with an unterminated string ends
+ * the connection. */
+
+#define WRITER_PROTOCOL_VERSION 1u
+#define WRITER_SOCKET_PATH      "/run/tuned-numaio/writer.sock"
+
+/* The list form of every second of 8,192 CPUs takes 19,925 bytes. */
+#define WRITER_VALUE_MAX  20480
+#define WRITER_PATH_MAX   256
+#define WRITER_DEVICE_MAX 320 /* an IQN has at most 223 bytes (RFC 3720, 3.2.6.1) */
+#define WRITER_ID_MAX     448
+
+typedef enum WriterOp {
+        WRITER_SET = 1, /* write `value` to `path`, a file of kind `kind` */
+        WRITER_RESTORE, /* put the first value of `path` back and forget the path */
+        WRITER_HOLD,    /* hold `device`: SET for it answers -EBUSY until RELEASE */
+        WRITER_RELEASE,
+        WRITER_LIST,  /* one reply for each entry of the ledger, then one with WRITER_LAST */
+        WRITER_ISCSI, /* open NETLINK_ISCSI group 1; the descriptor comes with the reply (SCM_RIGHTS) */
+        _WRITER_OP_MAX,
+} WriterOp;
+
+/* The closed table of files: a row of writer/ops.c for each. */
+typedef enum WriterKind {
+        WRITER_IRQ_AFFINITY = 1,  /* proc/irq/N/smp_affinity_list, a cpulist */
+        WRITER_WORKQUEUE_CPUMASK, /* sys/devices/virtual/workqueue/NAME/cpumask, a mask, never empty */
+        _WRITER_KIND_MAX,
+} WriterKind;
+
+typedef struct WriterRequest {
+        uint32_t version, op, kind, seq;
+        char device[WRITER_DEVICE_MAX];
+        char id[WRITER_ID_MAX];     /* id of the change */
+        char path[WRITER_PATH_MAX]; /* below the root, without a leading slash */
+        char value[WRITER_VALUE_MAX];
+} WriterRequest;
+
+enum {
+        WRITER_LAST = 1 << 0, /* no more replies to this request */
+        WRITER_WRITTEN =
+                1 << 1, /* the file was written (SET of the value that is there already writes nothing) */
+        WRITER_HELD = 1 << 2, /* LIST: this entry says that `device` is held; it has no path */
+        WRITER_REFUSED =
+                1 << 3, /* LIST: the kernel refused this path with `error` and it is not to be tried again */
+};
+
+typedef struct WriterReply {
+        uint32_t version, op, kind, seq;
+        int32_t error; /* 0 or a negative errno */
+        uint32_t flags;
+        char device[WRITER_DEVICE_MAX];
+        char id[WRITER_ID_MAX];
+        char path[WRITER_PATH_MAX];
+        char first[WRITER_VALUE_MAX]; /* the value before the first write */
+        char set[WRITER_VALUE_MAX];   /* the value that was set last */
+        char value[WRITER_VALUE_MAX]; /* what the file reads now */
+} WriterReply;

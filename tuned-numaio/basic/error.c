@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "basic/error.h"
+
+#include <stdarg.h>
+
+int error_set(Error *e, int code, const char *where, const char *format, ...)
+{
+        va_list ap;
+
+        if (!e)
+                return code;
+        e->code = code;
+        snprintf(e->where, sizeof(e->where), "%s", where ? where : "");
+        va_start(ap, format);
+        vsnprintf(e->text, sizeof(e->text), format, ap);
+        va_end(ap);
+        return code;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "basic/cpuset.h"
+#include "basic/strv.h"
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+/* The root of a machine: "/" for the live one, a folder for a captured or synthetic one. Every path of /sys
+ * and /proc is opened through it and nothing else opens one. Paths are relative to it, without a leading
+ * slash
+ * ("sys/bus/pci/devices"), and absolute symbolic links stay inside (openat2(2), RESOLVE_IN_ROOT).
+ *
+ * All functions return 0 or a negative errno of the system call, and leave *ret untouched on failure. Paths
+ * are made with printf formats; -ENAMETOOLONG when longer than PATH_MAX. */
+typedef struct Root Root;
+
+/* Opens a machine; path is "/" or a folder. The caller frees. */
+int root_open(const char *path, Root **ret);
+Root *root_free(Root *root);
+DEFINE_CLEANUP(Root, root_free)
+
+/* Whether this is the running machine ("/"). */
+bool root_is_live(const Root *root);
+/* The absolute path of the root, for messages; owned by it. */
+const char *root_path(const Root *root);
+
+/* Opens a file with openat2(2); O_CLOEXEC is added. Returns the descriptor, which the caller closes. */
+int root_open_file(const Root *root, int flags, const char *format, ...) _printf_(3, 4);
+
+/* Reads a whole file of any size, without trailing white space and NULs. A file longer than 64 MiB is -EFBIG.
+ * An attribute that answers with an error gives that error (a software iSCSI host without connection:
+ * -ENOTCONN). The caller frees. */
+int root_read(const Root *root, char **ret, const char *format, ...) _printf_(3, 4);
+/* A decimal number; -EINVAL when the file holds something else. */
+int root_read_int(const Root *root, int *ret, const char *format, ...) _printf_(3, 4);
+/* CPUs in list form and in mask form; the caller frees. Errors as cpuset_parse_list(). */
+int root_read_cpulist(const Root *root, CpuSet **ret, const char *format, ...) _printf_(3, 4);
+int root_read_cpumask(const Root *root, CpuSet **ret, const char *format, ...) _printf_(3, 4);
+
+/* The names in a folder, without "." and "..", in natural order. *ret is replaced; the caller clears it. */
+int root_list(const Root *root, Strv *ret, const char *format, ...) _printf_(3, 4);
+
+/* The path below the root that a path leads to after all symbolic links; the caller frees. */
+int root_realpath(const Root *root, char **ret, const char *format, ...) _printf_(3, 4);
+/* The last component of a symbolic link's target ("megaraid_sas" of ".../driver"); the caller frees. */
+int root_read_link_name(const Root *root, char **ret, const char *format, ...) _printf_(3, 4);
+
+/* fstatat() of a path, links followed. */
+int root_stat(const Root *root, struct stat *ret, const char *format, ...) _printf_(3, 4);
+bool root_exists(const Root *root, const char *format, ...) _printf_(2, 3);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "basic/error.h"
+#include "model/snapshot.h"
+#include "policy/policy.h"
+
+/* What should be changed, and why. Made by plan(), a pure function: no I/O, no clock, the same input gives
+ * the same plan. */
+
+typedef struct Reason {
+        char *rule;    /* name of the rule; "builtin" = none set it */
+        char *file;    /* its file, "" = none */
+        unsigned line; /* 0 = none */
+        char *text;    /* a sentence with the facts that were used */
+} Reason;
+
+typedef struct Change {
+        char *id;           /* DEVICE~KNOB~ROLE, stable over passes */
+        char *device;       /* device id */
+        const char *plugin; /* plug-in's name, static */
+        const char *knob;   /* "irq.affinity", static */
+        char *path;         /* below the root */
+        char *current;      /* as the file shows it; CPU sets in the shortest list form */
+        char *desired;      /* what will be written: a cpulist for an IRQ, a mask for a workqueue */
+        Settable settable;
+        Reason reason;
+        int irq;        /* -1 = none */
+        char *fallback; /* the whole set that is right too (cpulist); NULL = none. -ENOSPC tries its CPUs,
+                           then all of it */
+} Change;
+
+/* One for each device and plug-in: how things stand there, also where nothing is to be changed. */
+typedef enum VerdictState {
+        VERDICT_RIGHT,        /* everything settable is where it belongs */
+        VERDICT_CHANGES,      /* there are changes */
+        VERDICT_MANAGED,      /* all vectors are kernel-managed */
+        VERDICT_LEFT,         /* policy says leave, or no rule matches */
+        VERDICT_UNKNOWN_NODE, /* left alone: nobody says which node it is on */
+        VERDICT_HELD,         /* restored by hand, waits for apply */
+        VERDICT_NONE,         /* no knob of this kind there */
+        VERDICT_ERROR,        /* the policy asks for what cannot be (an isolated CPU by name ...) */
+        _VERDICT_STATE_MAX,
+} VerdictState;
+
+typedef struct Verdict {
+        char *device;
+        const char *plugin;
+        const char *knob;
+        VerdictState state;
+        int node; /* node that was planned for, NODE_UNKNOWN = none */
+        NodeSource node_source;
+        Reason reason;
+} Verdict;
+
+typedef struct Plan {
+        Change *changes; /* in the order of devices, then vectors */
+        size_t n_changes;
+        Verdict *verdicts; /* in the order of devices, then plug-ins */
+        size_t n_verdicts;
+} Plan;
+
+/* What people decided besides the policies. */
+typedef struct PlanInput {
+        const Snapshot *snapshot;
+        const Policy *policy;
+        const Strv *held; /* ids of devices that were restored and are held; NULL = none */
+} PlanInput;
+
+/* Returns 0 or -ENOMEM. The caller frees. */
+int plan(const PlanInput *in, Plan **ret);
+
+Plan *plan_free(Plan *p);
+DEFINE_CLEANUP(Plan, plan_free)
+
+const char *verdict_state_to_string(VerdictState s);

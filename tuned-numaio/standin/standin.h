@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "writer/writer.h"
+
+/* Stands in for the kernel on a copy of a machine: a write to proc/irq/N/smp_affinity_list also changes
+ * smp_affinity and effective_affinity{,_list} as irq_do_set_affinity() would, and fails as it would: -EIO or
+ * -EPERM for kernel-managed vectors, -EINVAL for a mask without online CPU, -ERANGE and -EOVERFLOW for CPUs
+ * beyond the machine, -ENOSPC where the machine says that a CPU has no free vector. A workqueue's cpumask
+ * takes the mask form alone. What such a machine is like besides /sys and /proc stands in ROOT/standin.json:
+ * managed_irqs, managed_errno, remapping, full_cpus; all optional. */
+typedef struct Standin Standin;
+
+/* Refuses the live root with -EPERM. */
+int standin_new(const Root *root, Standin **ret);
+Standin *standin_free(Standin *s);
+DEFINE_CLEANUP(Standin, standin_free)
+
+/* The sink for a writer; valid as long as the stand-in. */
+WriterSink standin_sink(Standin *s);
+
+/* Starts a writer with this sink as a child on a socketpair, its ledger in `folder`; the child ends when the
+ * descriptor is closed. Returns the descriptor (SOCK_SEQPACKET), which the caller closes, and the child's
+ * pid. */
+int standin_start_writer(const char *root, const char *folder, pid_t *ret_pid);
