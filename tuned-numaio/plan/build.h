@@ -31,9 +31,9 @@ int plan_home(const PlanBuilder *b, const Device *d, Home *ret, Error *e);
  * may be empty when no node has any) or -ENOMEM. The caller frees. */
 int plan_home_cpus(const Snapshot *s, int node, const CpuSet *allowed, CpuSet **ret, int *ret_node);
 
-/* The CPUs of the whole machine that may be a target: online, not isolated, not nohz_full. The caller frees.
- */
-int plan_usable_cpus(const Snapshot *s, CpuSet **ret);
+/* Those of `from` that may be a target: online, not isolated, not nohz_full, inside `allowed` (NULL = any).
+ * Returns 0 or -ENOMEM; the caller frees. */
+int plan_usable_cpus(const Snapshot *s, const CpuSet *from, const CpuSet *allowed, CpuSet **ret);
 
 /* Checks a CPU list that a person wrote in a policy or override: -EINVAL with the reason when one of them is
  * isolated or nohz_full, or none is online. *ret is the online part; the caller frees. */

@@ -21,7 +21,7 @@ typedef struct Change {
         const char *plugin; /* plug-in's name, static */
         const char *knob;   /* "irq.affinity", static */
         char *path;         /* below the root */
-        char *current;      /* as the file shows it; CPU sets in the shortest list form */
+        char *current;      /* the set in force, in the form of desired */
         char *desired;      /* what will be written: a cpulist for an IRQ, a mask for a workqueue */
         Settable settable;
         Reason reason;

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugins/plugin.h"
+
+#include <string.h>
+
+static const Plugin *const plugins[] = {
+        &plugin_irq,
+        &plugin_workqueue,
+};
+
+const Plugin *const *plugins_all(size_t *ret_n)
+{
+        *ret_n = ARRAY_SIZE(plugins);
+        return plugins;
+}
+
+const Plugin *plugin_find(const char *name)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(plugins); i++)
+                if (strcmp(plugins[i]->name, name) == 0)
+                        return plugins[i];
+        return NULL;
+}
+
+const Plugin *plugin_of_knob(const char *knob)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(plugins); i++)
+                if (strcmp(plugins[i]->knob, knob) == 0)
+                        return plugins[i];
+        return NULL;
+}

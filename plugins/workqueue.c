@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugins/plugin.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* workqueue.cpumask: the CPUs that the unbound workqueues of a device's SCSI hosts run on (iscsi_q_N,
+ * iscsi_ctrl_N:S, scsi_tmf_N, scsi_wq_N). The kernel's file takes masks alone, and accepts an empty one, or
+ * one outside the global mask, as "everywhere" (kernel/workqueue.c): neither is ever planned. */
+
+typedef struct Intent {
+        const Setting *setting; /* NULL = no rule */
+        bool leave;
+        Home home;
+        CpuSet *cpus; /* what is wanted; NULL = nothing */
+} Intent;
+
+static void intent_clear(Intent *in)
+{
+        home_clear(&in->home);
+        cpuset_free(in->cpus);
+        in->cpus = NULL;
+}
+
+static int intent_read(const PlanBuilder *b, const Device *d, Intent *in, Error *e)
+{
+        const Setting *set = policy_get(plan_policy(b), d, "workqueue", "cpumask");
+        int r;
+
+        *in = (Intent) { .setting = set, .home = { .node = d->node, .source = d->node_source } };
+        in->leave = !set || (set->word && strcmp(set->word, "leave") == 0);
+        if (in->leave)
+                return 0;
+        r = plan_home(b, d, &in->home, e);
+        if (r < 0)
+                return r;
+        in->leave = in->home.leave;
+        if (!set->word)
+                r = plan_check_cpus(plan_snapshot(b), set->cpus, set, &in->cpus, e);
+        else if (!cpuset_is_empty(in->home.cpus))
+                r = (in->cpus = cpuset_dup(in->home.cpus)) ? 0 : -ENOMEM;
+        if (r < 0)
+                intent_clear(in);
+        return r;
+}
+
+/* "iscsi_q_4" is "iscsi_q", "iscsi_ctrl_4:1" is "iscsi_ctrl": host and session numbers are no keys. */
+static size_t kind_length(const char *name)
+{
+        size_t n = strcspn(name, "0123456789");
+
+        return n > 1 && name[n] && name[n - 1] == '_' ? n - 1 : strlen(name);
+}
+
+static char *role_of(const Snapshot *s, size_t wq)
+{
+        const Workqueue *w = &s->workqueues[wq];
+        size_t length = kind_length(w->name);
+        unsigned ordinal = 0;
+
+        for (size_t i = 0; i < wq; i++) {
+                const Workqueue *o = &s->workqueues[i];
+
+                if (o->device == w->device && kind_length(o->name) == length &&
+                    strncmp(o->name, w->name, length) == 0)
+                        ordinal++;
+        }
+        return ordinal ? strf("%.*s#%u", (int)length, w->name, ordinal + 1)
+                       : strf("%.*s", (int)length, w->name);
+}
+
+static int add_change(PlanBuilder *b, const Device *d, const Intent *in, size_t wq)
+{
+        const Snapshot *s = plan_snapshot(b);
+        const Workqueue *w = &s->workqueues[wq];
+        _cleanup_(freep) char *role = role_of(s, wq);
+        Change c = {
+                .plugin = plugin_workqueue.name,
+                .knob = plugin_workqueue.knob,
+                .path = strf("%s/cpumask", w->path),
+                .current = cpuset_format_mask(w->cpumask, s->cpu_bits),
+                .desired = cpuset_format_mask(in->cpus, s->cpu_bits),
+                .settable = w->settable,
+                .irq = -1,
+        };
+
+        c.reason.text = strf("workqueue %s runs on %s", w->name,
+                             in->setting->word ? in->home.text : "the CPUs that the policy names");
+        if (!role)
+                free(STEAL_PTR(c.reason.text));
+        return plan_add_change(b, d, role, in->setting, &c);
+}
+
+#define VERDICT(b, d, state, in, ...)                                                            \
+        plan_add_verdict(b, d, plugin_workqueue.name, plugin_workqueue.knob, state, &(in)->home, \
+                         (in)->setting, __VA_ARGS__)
+
+static int place(PlanBuilder *b, const Device *d, const Intent *in, unsigned n_queues)
+{
+        const Snapshot *s = plan_snapshot(b);
+        const char *where = in->setting->word ? in->home.text : "the CPUs that the policy names";
+        unsigned n_changes = 0;
+        int r;
+
+        if (s->workqueue_mask && !cpuset_intersects(in->cpus, s->workqueue_mask))
+                return VERDICT(b, d, VERDICT_ERROR, in,
+                               "%s lies outside the global workqueue cpumask: the kernel would silently use "
+                               "every CPU",
+                               where);
+        for (size_t i = 0; i < s->n_workqueues; i++) {
+                const Workqueue *w = &s->workqueues[i];
+
+                if (w->device < 0 || &s->devices[w->device] != d || w->per_cpu ||
+                    cpuset_equal(w->cpumask, in->cpus))
+                        continue;
+                r = add_change(b, d, in, i);
+                if (r < 0)
+                        return r;
+                n_changes++;
+        }
+        if (n_changes)
+                return VERDICT(b, d, VERDICT_CHANGES, in, "%u of %u workqueues go to %s", n_changes, n_queues,
+                               where);
+        return VERDICT(b, d, VERDICT_RIGHT, in, "all %u workqueues run on %s", n_queues, where);
+}
+
+static int plan_workqueue(PlanBuilder *b, const Device *d)
+{
+        const Snapshot *s = plan_snapshot(b);
+        unsigned n_queues = 0;
+        Error e = { 0 };
+        Intent in;
+        int r;
+
+        for (size_t i = 0; i < s->n_workqueues; i++)
+                n_queues += s->workqueues[i].device >= 0 && &s->devices[s->workqueues[i].device] == d &&
+                            !s->workqueues[i].per_cpu;
+        r = intent_read(b, d, &in, &e);
+        if (r < 0)
+                return e.code == -EINVAL ? VERDICT(b, d, VERDICT_ERROR, &in, "%s: %s", e.where, e.text) : r;
+        if (n_queues == 0)
+                r = VERDICT(b, d, VERDICT_NONE, &in, "no unbound workqueue belongs to this device");
+        else if (plan_is_held(b, d))
+                r = VERDICT(b, d, VERDICT_HELD, &in, "held as it was before the first write, until apply");
+        else if (!in.setting)
+                r = VERDICT(b, d, VERDICT_LEFT, &in,
+                            "no rule of the policy sets workqueue.cpumask for this device");
+        else if (in.leave)
+                r = VERDICT(b, d, VERDICT_LEFT, &in, "the policy says leave");
+        else if (!in.cpus)
+                r = VERDICT(b, d, VERDICT_UNKNOWN_NODE, &in, "left alone: %s", in.home.text);
+        else
+                r = place(b, d, &in, n_queues);
+        intent_clear(&in);
+        return r;
+}
+
+const Plugin plugin_workqueue = {
+        .name = "workqueue",
+        .knob = "workqueue.cpumask",
+        .help = "CPUs that the workqueues of a device's SCSI hosts run on",
+        .kind = WRITER_WORKQUEUE_CPUMASK,
+        .plan = plan_workqueue,
+};

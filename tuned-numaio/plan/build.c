@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plan/build.h"
+
+#include "basic/array.h"
+#include "plan/builder.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+struct PlanBuilder {
+        const PlanInput *in;
+        Plan *plan;
+        Loads loads;
+};
+
+int plan_builder_new(const PlanInput *in, PlanBuilder **ret)
+{
+        _cleanup_(plan_builder_freep) PlanBuilder *b = calloc(1, sizeof(*b));
+
+        if (!b)
+                return -ENOMEM;
+        b->in = in;
+        b->plan = calloc(1, sizeof(*b->plan));
+        if (!b->plan)
+                return -ENOMEM;
+        *ret = STEAL_PTR(b);
+        return 0;
+}
+
+PlanBuilder *plan_builder_free(PlanBuilder *b)
+{
+        if (!b)
+                return NULL;
+        plan_free(b->plan);
+        free(b->loads.cpu);
+        free(b);
+        return NULL;
+}
+
+Plan *plan_builder_finish(PlanBuilder *b)
+{
+        return STEAL_PTR(b->plan);
+}
+
+const Snapshot *plan_snapshot(const PlanBuilder *b)
+{
+        return b->in->snapshot;
+}
+
+const Policy *plan_policy(const PlanBuilder *b)
+{
+        return b->in->policy;
+}
+
+bool plan_is_held(const PlanBuilder *b, const Device *d)
+{
+        return b->in->held && strv_contains(b->in->held, d->id);
+}
+
+Loads *plan_loads(PlanBuilder *b)
+{
+        return &b->loads;
+}
+
+static int reason_set(Reason *r, const Setting *setting)
+{
+        r->rule = strdup(setting ? setting->rule : "builtin");
+        r->file = strdup(setting && setting->file ? setting->file : "");
+        r->line = setting ? setting->line : 0;
+        return r->rule && r->file ? 0 : -ENOMEM;
+}
+
+int plan_add_change(PlanBuilder *b, const Device *d, const char *role, const Setting *setting, Change *c)
+{
+        Change *slot;
+        int r;
+
+        c->id = role ? strf("%s~%s~%s", d->id, c->knob, role) : strf("%s~%s", d->id, c->knob);
+        c->device = strdup(d->id);
+        r = reason_set(&c->reason, setting);
+        if (r >= 0 && (!c->id || !c->device || !c->path || !c->current || !c->desired || !c->reason.text))
+                r = -ENOMEM;
+        slot = r < 0 ? NULL : ARRAY_APPEND(b->plan->changes, b->plan->n_changes);
+        if (!slot) {
+                change_clear(c);
+                return -ENOMEM;
+        }
+        *slot = *c;
+        *c = (Change) { 0 };
+        return 0;
+}
+
+int plan_add_verdict(PlanBuilder *b, const Device *d, const char *plugin, const char *knob,
+                     VerdictState state, const Home *home, const Setting *setting, const char *format, ...)
+{
+        Verdict *v = ARRAY_APPEND(b->plan->verdicts, b->plan->n_verdicts);
+        va_list ap;
+        int r;
+
+        if (!v)
+                return -ENOMEM;
+        v->plugin = plugin;
+        v->knob = knob;
+        v->state = state;
+        v->node = home ? home->node : d->node;
+        v->node_source = home ? home->source : d->node_source;
+        v->device = strdup(d->id);
+        va_start(ap, format);
+        r = vasprintf(&v->reason.text, format, ap);
+        va_end(ap);
+        if (r < 0) {
+                v->reason.text = NULL;
+                return -ENOMEM;
+        }
+        return v->device ? reason_set(&v->reason, setting) : -ENOMEM;
+}

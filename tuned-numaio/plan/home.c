@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plan/build.h"
+
+#include <errno.h>
+#include <string.h>
+
+void home_clear(Home *h)
+{
+        cpuset_free(h->cpus);
+        free(h->text);
+        *h = (Home) { .node = NODE_UNKNOWN };
+}
+
+static int home_of_node(const Snapshot *s, const CpuSet *allowed, const char *whence, Home *h)
+{
+        int used, r;
+
+        r = plan_home_cpus(s, h->node, allowed, &h->cpus, &used);
+        if (r < 0)
+                return r;
+        if (cpuset_is_empty(h->cpus))
+                h->text = strf("node %d (%s), but no node has a CPU that may be used", h->node, whence);
+        else if (used != h->node)
+                h->text = strf("node %d, the nearest with CPUs that may be used, since node %d (%s) has none",
+                               used, h->node, whence);
+        else
+                h->text = strf("node %d (%s)", h->node, whence);
+        return h->text ? 0 : -ENOMEM;
+}
+
+static int home_everywhere(const Snapshot *s, const CpuSet *allowed, Home *h)
+{
+        int r;
+
+        h->node = NODE_UNKNOWN;
+        r = plan_usable_cpus(s, s->online, allowed, &h->cpus);
+        if (r < 0)
+                return r;
+        h->text = strdup("all nodes (the policy's node: spread)");
+        return h->text ? 0 : -ENOMEM;
+}
+
+static int home_unknown(const Device *d, Home *h)
+{
+        h->cpus = cpuset_new(1);
+        h->text = strf("no node: %s", d->node_text ? d->node_text : "nothing says where the device is");
+        return h->cpus && h->text ? 0 : -ENOMEM;
+}
+
+static int find_home(const PlanBuilder *b, const Device *d, const CpuSet *allowed, Home *h, Error *e)
+{
+        const Setting *node = policy_get(plan_policy(b), d, "", "node");
+        const Snapshot *s = plan_snapshot(b);
+
+        h->node = d->node;
+        h->source = d->node_source;
+        if (node && node->word && strcmp(node->word, "leave") == 0) {
+                h->leave = true;
+                return home_unknown(d, h);
+        }
+        if (node)
+                h->source = NODE_SOURCE_POLICY;
+        if (node && node->word && strcmp(node->word, "spread") == 0)
+                return home_everywhere(s, allowed, h);
+        if (node) {
+                _cleanup_(freep) char *where = strf("%s:%u:%u", node->file, node->line, node->column);
+
+                h->node = (int)node->number;
+                if (!snapshot_node(s, h->node))
+                        return error_set(e, -EINVAL, where,
+                                         "rule \"%s\" says node %d, which this machine does not have",
+                                         node->rule, h->node);
+                return home_of_node(s, allowed, "the policy's node", h);
+        }
+        if (!snapshot_node(s, d->node))
+                return home_unknown(d, h);
+        return home_of_node(s, allowed, d->node_text ? d->node_text : "its node", h);
+}
+
+int plan_home(const PlanBuilder *b, const Device *d, Home *ret, Error *e)
+{
+        const Setting *cpus = policy_get(plan_policy(b), d, "", "cpus");
+        _cleanup_(cpuset_freep) CpuSet *allowed = NULL;
+        Home h = { .node = NODE_UNKNOWN };
+        int r = 0;
+
+        if (cpus && cpus->cpus)
+                r = plan_check_cpus(plan_snapshot(b), cpus->cpus, cpus, &allowed, e);
+        if (r >= 0)
+                r = find_home(b, d, allowed, &h, e);
+        if (r < 0) {
+                home_clear(&h);
+                return r;
+        }
+        *ret = h;
+        return 0;
+}
