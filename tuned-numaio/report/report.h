@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include "apply/apply.h"
 #include "basic/error.h"
 #include "model/snapshot.h"
 #include "plan/plan.h"
@@ -11,6 +12,11 @@
  * Every function returns a new reference, or NULL when memory is short. The forms are those of
  * api/openapi.yaml. */
 
+/* A string; bytes that are no UTF-8 (a netdev may have any name) become "?", NULL becomes null. */
+json_t *report_text(const char *s);
+/* "EIO (Input/output error)" for a negative errno; NULL when memory is short. The caller frees. */
+char *report_errno(int error);
+
 /* {nodes: [{id, cpus, distance: {"0": 10, ...}}], numa, overlapping, online, isolated, nohz_full, cpus: N,
  * kernel} */
 json_t *report_topology(const Snapshot *s);
@@ -20,15 +26,25 @@ json_t *report_topology(const Snapshot *s);
  * NULL: as observed). An unknown node is null. */
 json_t *report_device(const Snapshot *s, const Plan *p, const Device *d);
 /* The same and `irqs`: [{irq, action, key, role, queue, affinity, effective, managed, settable, pending,
- * local}], and `workqueues`:
- * [{name, cpumask}]. */
+ * local}], and `workqueues`: [{name, cpumask, cpus, per_cpu, numa, settable}]. */
 json_t *report_device_details(const Snapshot *s, const Plan *p, const Device *d);
 
+/* {rule, file, line, text}; file and line are null for what is built in. */
+json_t *report_reason(const Reason *r);
 /* {id, device, plugin, knob, path, current, desired, settable, irq, reason: {rule, file, line, text}} */
 json_t *report_change(const Change *c);
 
-/* {devices: [...], changes: [...], verdicts: [{device, plugin, knob, state, node, reason}]} */
+/* {device, plugin, knob, state, node, node_source, reason} */
+json_t *report_verdict(const Verdict *v);
+
+/* {devices: [...], changes: [...], verdicts: [...]}; each device also has `planned`: {local, remote}, its
+ * vectors as they will be once the plan is carried out. */
 json_t *report_plan(const Snapshot *s, const Plan *p);
+
+/* One line of the answer to apply and restore: {id, device, path, first, before, desired, current, state,
+ * errno, error}. state is applied, restored, right (nothing was written), refused (the kernel lets nobody
+ * write this file) or failed. device and before (what the file held) may be NULL. */
+json_t *report_result(const ApplyResult *r, const char *device, const char *before, bool restored);
 
 /* RFC 9457: {type, title, status, detail, where?}. */
 json_t *report_problem(int status, const char *slug, const char *title, const Error *e);
