@@ -46,7 +46,7 @@ def _spread_over(topology, masks, cpus, current):
         return len(masks)
     done = 0
     left_cpus, left_vectors = len(cpus), min(len(masks), len(cpus))
-    for node in sorted(groups, key=lambda n: (len(groups[n]), n)):
+    for node in _serving_order(groups):
         members = groups[node]
         share = max(1, left_vectors * len(members) // left_cpus)
         left_cpus -= len(members)
@@ -57,6 +57,14 @@ def _spread_over(topology, masks, cpus, current):
             current += 1
         done += share
     return done
+
+
+def _serving_order(groups):
+    """Small nodes first. Of equally big ones the lowest comes last: so the kernel's heap sort leaves them."""
+    lowest = {}
+    for node in sorted(groups):
+        lowest.setdefault(len(groups[node]), node)
+    return sorted(groups, key=lambda node: (len(groups[node]), node in lowest.values(), node))
 
 
 def _take(topology, members, count):
@@ -79,13 +87,17 @@ class Irqs:
         self.page = page
         self.topology = topology
         self.all = []
+        self.idle = []
         self._next = first
         self._load = dict.fromkeys(topology.possible, 0)
 
     def reserve(self):
-        """Take a number that has no descriptor line yet (a vector nobody requested)."""
         self._next += 1
         return self._next - 1
+
+    def add_idle(self, number, chip, hwirq):
+        """A vector that is allocated, but that nobody requested: /proc does not know it."""
+        self.idle.append(Irq(number, chip, hwirq, [], set(), set()))
 
     def pick(self, mask):
         """The online CPU of `mask` with the fewest vectors, as a set; empty when there is none."""
@@ -128,7 +140,7 @@ def add_system(irqs):
     if page.remapping:
         for i, node in enumerate(topology.ids):
             cpus = topology.node_online(node) or everyone
-            irqs.add(irqs.reserve(), "DMAR-MSI", i, [f"dmar{i}"], cpus, node=node if topology.numa else -1)
+            irqs.add(irqs.reserve(), "DMAR-MSI", i, [f"dmar{i}"], {min(cpus)}, node=-1)
 
 
 ROWS_X86 = (
@@ -153,6 +165,7 @@ def write(tree, irqs):
     possible = sorted(irqs.topology.possible)
     for irq in irqs.all:
         _write_proc(tree, irqs, irq)
+    for irq in irqs.all + irqs.idle:
         _write_sys(tree, irqs, irq, possible)
 
 
@@ -193,7 +206,7 @@ def _write_sys(tree, irqs, irq, possible):
 
 def _write_interrupts(tree, irqs):
     online = sorted(irqs.topology.online)
-    width = max(4 if irqs.page.arch == "x86_64" else 3, len(str(max(irq.number for irq in irqs.all))))
+    width = _number_width(irqs)
     lines = [" " * (width + 8) + "".join(f"CPU{cpu:<8d}" for cpu in online)]
     zeros = ["         0 "] * len(online)
     column = {cpu: i for i, cpu in enumerate(online)}
@@ -207,6 +220,15 @@ def _write_interrupts(tree, irqs):
     rows = _rows_x86 if irqs.page.arch == "x86_64" else _rows_arm
     lines.extend(rows(width, zeros))
     tree.put("proc/interrupts", "\n".join(lines))
+
+
+def _number_width(irqs):
+    """The first column is as wide as the greatest number that the kernel foresees, and at least three."""
+    foreseen = max(irq.number for irq in irqs.all)
+    if irqs.page.arch == "x86_64":
+        packages = len(set(irqs.topology.packages.values()))
+        foreseen = max(foreseen, 40 + 8 * len(irqs.topology.possible) + 16 * 24 * packages)
+    return max(3, len(str(foreseen)))
 
 
 def _describe(irqs, irq, width):

@@ -30,6 +30,7 @@ class Machine:
         self.netdevs = {}
         self.transports = set()
         self.netlink = {"addresses": [], "routes": [], "sockets": [], "channels": []}
+        self.vectors = []
         self._counters = {}
         self._walk = {}
 
@@ -51,7 +52,10 @@ class Machine:
 
 
 def write(page, root):
-    """Write the machine that `page` describes below the empty or new folder `root`."""
+    """Write the machine that `page` describes below the empty or new folder `root`.
+
+    Returns what only the maker knows: for each requested vector its IRQ, function, queue number
+    (None: slow path) and whether it is managed."""
     machine = Machine(page, root)
     tree, topology = machine.tree, machine.topology
     write_cpus(tree, page, topology)
@@ -68,6 +72,7 @@ def write(page, root):
     machine.workqueues.write(tree)
     _write_kernel(machine)
     _write_beside(machine)
+    return machine.vectors
 
 
 def _add_devices(machine):
@@ -139,16 +144,20 @@ def _add_vectors(machine, pci, device, driver, function, vectors, numbers):
     maps = list(managed)
     chip = pci.chip(function, driver.msi)
     for index, (vector, number) in enumerate(zip(vectors, numbers, strict=True)):
-        if vector.name is None:
-            continue
         hwirq = pci.hwirq(function, index)
+        if vector.name is None:
+            irqs.add_idle(number, chip, hwirq)
+            continue
+        machine.vectors.append({"irq": number, "bdf": function.bdf, "queue": vector.queue, "managed": vector.managed})
         if vector.managed:
             mask = managed.pop(0)
             node = topology.node_of.get(min(mask), 0)
             irqs.add(number, chip, hwirq, [vector.name], mask, managed=True, node=node if topology.numa else 0)
             continue
         mask = _start_mask(machine, device, function, vector)
-        irq = irqs.add(number, chip, hwirq, [vector.name], mask, node=function.numa_node if topology.numa else 0)
+        # In one allocation with managed vectors the settable ones have the node of CPU 0.
+        node = topology.node_of[0] if maps else function.numa_node
+        irq = irqs.add(number, chip, hwirq, [vector.name], mask, node=node if topology.numa else 0)
         if driver.hint and vector.queue is not None:
             irq.hint = {sorted(topology.online)[vector.queue % len(topology.online)]}
     return maps
@@ -161,6 +170,9 @@ def _start_mask(machine, device, function, vector):
         return topology.online
     if words[0] == "misplaced":
         cpus = topology.home(_other_node(topology, device.node))
+    elif words[0] == "default":
+        # What the kernel gives a vector that nobody has touched.
+        return topology.node_online(function.numa_node) or topology.online
     elif words[0] == "node":
         cpus = topology.home(device.node)
     else:

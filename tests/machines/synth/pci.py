@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from .sets import format_list, parse_list
 
 FIRST_ONCHIP = 0x10
+# With MSI-X the function's `irq` file still names the line interrupt, which belongs to something else.
+INTX = {"x86_64": 16, "arm64": 0}
 
 
 @dataclass
@@ -88,8 +90,8 @@ class Pci:
         root.ports += 1
         number = machine.irqs.reserve()
         port = self.write(where, 0x060400, 0x19E5, 0xA120, "pcieport", [number], msi="msi")
-        machine.irqs.add(number, self.chip(port, "msi"), self.hwirq(port, 0), ["PCIe PME", "aerdrv"],
-                         machine.topology.online, node=node)
+        cpus = machine.topology.node_online(node) or machine.topology.online
+        machine.irqs.add(number, self.chip(port, "msi"), self.hwirq(port, 0), ["PCIe PME", "aerdrv", "pciehp"], cpus, node=node)
         return port
 
     def write(self, where, pci_class, vendor, device, driver, numbers, msi="msix", local=""):
@@ -104,7 +106,7 @@ class Pci:
             "device": f"0x{device:04x}",
             "local_cpus": topology.mask(cpus),
             "local_cpulist": format_list(cpus),
-            "irq": numbers[0] if numbers and msi == "msi" else 0,
+            "irq": numbers[0] if numbers and msi == "msi" else INTX[machine.page.arch],
             "enable": 1,
             "uevent": f"DRIVER={driver}\nPCI_CLASS={pci_class:X}\nPCI_ID={vendor:04X}:{device:04X}\n"
                       f"PCI_SUBSYS_ID={vendor:04X}:0000\nPCI_SLOT_NAME={found.bdf}",
@@ -138,6 +140,8 @@ class Pci:
         page = self.machine.page
         if page.arch == "arm64":
             return "ITS-MSI" if page.kernel != "6.12" else f"ITS-PCI-{'MSIX' if msi == 'msix' else 'MSI'}-{function.bdf}"
+        if function.domain > 0xFFFF:
+            return "VMD-MSI"
         prefix = "IR-" if page.remapping else ""
         if page.kernel == "6.1":
             return f"{prefix}PCI-MSI"

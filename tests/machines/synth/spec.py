@@ -96,6 +96,6 @@ def load(path):
     for host in page.iscsi:
         _choice(f"{path}: iscsi over {host.over}: via", host.via, ("netdev", "socket", "route", "address"))
     for device in page.device:
-        if not re.fullmatch(r"misplaced|node|all|(each )?[0-9,-]+", device.affinity):
+        if not re.fullmatch(r"misplaced|node|default|all|(each )?[0-9,-]+", device.affinity):
             raise Error(f"{path}: affinity '{device.affinity}' is no placement")
     return page

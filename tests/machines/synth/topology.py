@@ -16,7 +16,7 @@ class Topology:
         self.offline = parse_list(cpus.offline)
         self.online = self.present - self.offline
         self.isolated = parse_list(cpus.isolated)
-        self.nohz_full = set() if "null" in cpus.nohz_full else parse_list(cpus.nohz_full)
+        self.nohz_full = parse_list(cpus.nohz_full)
         self.bits = page.mask_bits or len(self.possible)
         self.cores = self._cores(cpus)
         self.core_of = {cpu: i for i, core in enumerate(self.cores) for cpu in core}
@@ -88,14 +88,15 @@ class Topology:
 
 def write_cpus(tree, page, topology):
     base = "sys/devices/system/cpu"
-    nohz = page.cpus.nohz_full
+    # Where the kernel has no such mask it prints this, as wide as the mask would be.
+    no_mask = "(null)".rjust(topology.bits) if page.arch == "x86_64" else ""
     tree.put_all(base, {
         "online": format_list(topology.online),
         "possible": format_list(topology.possible),
         "present": format_list(topology.present),
         "offline": format_list(topology.possible - topology.online),
         "kernel_max": 8191,
-        "nohz_full": nohz.rjust(topology.bits) if "null" in nohz else format_list(topology.nohz_full),
+        "nohz_full": format_list(topology.nohz_full) or no_mask,
     })
     if page.cpus.isolated_file:
         tree.put(f"{base}/isolated", format_list(topology.isolated))

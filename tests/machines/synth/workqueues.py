@@ -10,6 +10,7 @@ class Workqueues:
         self.page = page
         self.topology = topology
         self._ordered = []
+        self._iscsi = False
 
     def host(self, number):
         self._ordered.append(f"scsi_tmf_{number}")
@@ -19,6 +20,7 @@ class Workqueues:
         self._ordered.append(f"scsi_wq_{number}")
 
     def iscsi_host(self, number):
+        self._iscsi = True
         self._ordered.append(f"iscsi_q_{number}")
 
     def iscsi_session(self, number, session):
@@ -27,12 +29,15 @@ class Workqueues:
     def write(self, tree):
         """All queues, and the global mask of unbound ones."""
         mask = self.topology.mask
+        tree.put(f"{BASE}/uevent", "")
         tree.put(f"{BASE}/cpumask", mask(self.topology.housekeeping()))
         if self.page.kernel == "6.12":
             tree.put(f"{BASE}/cpumask_requested", mask(self.topology.possible))
             tree.put(f"{BASE}/cpumask_isolated", mask(self.topology.isolated))
         for name in UNBOUND:
             self._write(tree, name, 256, numa=1)
+        if self._iscsi:
+            self._write(tree, "iscsi_conn_cleanup", 256, numa=1)
         for name in self._ordered:
             self._write(tree, name, 1, numa=0)
         self._write(tree, "ib-comp-wq", 256, per_cpu=True)

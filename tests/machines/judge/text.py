@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A plan as a short text that a person can read and check."""
+
+import itertools
+
+from synth.sets import format_list, parse_mask
+
+
+def _table(rows):
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    for row in rows:
+        yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
+
+
+def _device(device):
+    vectors = device["vectors"]
+    node = device["node"]
+    place = "node ?" if node is None or node < 0 else f"node {node}"
+    return (
+        device["id"],
+        device["class"],
+        device["driver"] or "-",
+        f"{place} ({device['node_source']})",
+        f"{vectors['total']} vectors",
+        f"{vectors['managed']} managed",
+        f"{vectors['local']} local",
+        f"{vectors['remote']} remote",
+    )
+
+
+def _change(change):
+    current, desired = change["current"], change["desired"]
+    if change["path"].endswith("/cpumask"):
+        current, desired = (format_list(parse_mask(mask)) for mask in (current, desired))
+    parts = change["path"].split("/")
+    what = f"irq {parts[2]}" if change["knob"] == "irq.affinity" else parts[-2]
+    role = change["id"].split("~")[2:]
+    settable = "" if change["settable"] == "yes" else f"(settable: {change['settable']})"
+    return (what, *role, f"{current or '-'} -> {desired}", settable)
+
+
+def render(name, about, plan):
+    """The whole golden text."""
+    lines = [f"# {name}: {about}", "", f"{len(plan['devices'])} devices"]
+    if plan["devices"]:
+        lines += _table([_device(device) for device in plan["devices"]])
+    lines += ["", f"{len(plan['changes'])} changes"]
+    for (device, knob, rule), group in itertools.groupby(plan["changes"], lambda c: (c["device"], c["knob"], c["reason"]["rule"])):
+        rows = [_change(change) for change in group]
+        lines.append(f"{device} {knob}, rule {rule}: {len(rows)}")
+        columns = max(map(len, rows))
+        lines += _table([row + ("",) * (columns - len(row)) for row in rows])
+    left = [v for v in plan.get("verdicts", []) if v["state"] not in ("changes", "none")]
+    if left:
+        lines += ["", "Left as they are"]
+        lines += _table([(v["device"], v["knob"], v["state"]) for v in left])
+    return "\n".join(lines) + "\n"
