@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugins/keys.h"
 #include "plugins/plugin.h"
 
 #include <errno.h>
@@ -390,6 +391,8 @@ const Plugin plugin_irq = {
         .name = "irq",
         .knob = "irq.affinity",
         .help = "CPUs that a device's interrupts go to",
+        .keys = plugin_irq_keys,
+        .n_keys = ARRAY_SIZE(plugin_irq_keys),
         .kind = WRITER_IRQ_AFFINITY,
         .plan = plan_irq,
 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugins/keys.h"
 #include "plugins/plugin.h"
 
 #include <errno.h>
@@ -159,6 +160,8 @@ const Plugin plugin_workqueue = {
         .name = "workqueue",
         .knob = "workqueue.cpumask",
         .help = "CPUs that the workqueues of a device's SCSI hosts run on",
+        .keys = plugin_workqueue_keys,
+        .n_keys = ARRAY_SIZE(plugin_workqueue_keys),
         .kind = WRITER_WORKQUEUE_CPUMASK,
         .plan = plan_workqueue,
 };

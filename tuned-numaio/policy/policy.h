@@ -21,9 +21,12 @@ typedef struct Defaults {
 /* One key of a plug-in (or one of the two keys of every rule, `node` and `cpus`): from these tables come
  * validation, the JSON Schema, the man page and numaioctl's help. */
 typedef enum KeyType {
-        KEY_ENUM,    /* one of `words` */
-        KEY_CPULIST, /* a CPU list, or one of `words` */
-        KEY_NUMBER,  /* min..max, or one of `words` */
+        KEY_ENUM,     /* one of `words` */
+        KEY_CPULIST,  /* a CPU list that is not empty, or one of `words` */
+        KEY_NUMBER,   /* min..max, or one of `words` */
+        KEY_DURATION, /* seconds, or a number with s, min, h or d; min..max seconds */
+        KEY_TEXT,     /* text of min..max bytes, in matches a glob(7) pattern */
+        _KEY_TYPE_MAX,
 } KeyType;
 
 typedef struct PolicyKey {
@@ -38,34 +41,38 @@ typedef struct PolicyKey {
 typedef struct Setting {
         const char *section; /* plug-in name, or "" for `node` and `cpus` */
         const PolicyKey *key;
-        char *word; /* the word as written, NULL when it is a number or CPU list */
-        long number;
+        char *word;              /* the word or text as written, NULL when it is a number or CPU list */
+        long number;             /* a number, seconds, or the place of an enumeration's word in `words` */
         CpuSet *cpus;            /* NULL = none */
         const char *rule, *file; /* name of the rule and its file, owned by the policy */
-        unsigned line, column;
+        unsigned line, column;   /* of the key, from 1 */
 } Setting;
 
 typedef struct Policy Policy;
 
-/* All problems of a load, at most POLICY_ERRORS_MAX of them; zero-initialise before use. */
+/* All problems of a load, at most POLICY_ERRORS_MAX of them; zero-initialise before use. Everywhere below it
+ * may be NULL. */
 #define POLICY_ERRORS_MAX 20
 typedef struct PolicyErrors {
         Error items[POLICY_ERRORS_MAX];
         size_t n;
 } PolicyErrors;
 
-/* The compiled-in default policy (policies/default.yaml). */
+/* The compiled-in default policy (policies/default.yaml). Returns 0 or -ENOMEM. */
 int policy_new_default(Policy **ret);
 
 /* Reads one file (numaioctl plan --policy). On -EINVAL the errors say where and what; on other errors
  * (-ENOENT ...) errors holds one. */
 int policy_load_file(const char *path, Policy **ret, PolicyErrors *errors);
 
-/* Reads the *.yaml of the folders, lowest first; a folder that is not there is skipped. Without any file the
- * compiled-in default applies. Nothing is half-applied: with any error there is no policy. */
+/* Reads the *.yaml of the folders, lowest first, each folder's files in the order of their bytes; a folder
+ * that is not there is skipped. A file of the same name in a later folder replaces the earlier one, a
+ * symbolic link to /dev/null only takes it away. Without any file the compiled-in default applies. Nothing is
+ * half-applied: with any error there is no policy. Returns 0, -EINVAL, -ENOMEM, or what kept a file from
+ * being read. */
 int policy_load_dirs(const char *const *dirs, size_t n_dirs, Policy **ret, PolicyErrors *errors);
 
-/* Parses text as if it stood in `file`. */
+/* Parses text as if it stood in `file`. Returns 0, -EINVAL or -ENOMEM. */
 int policy_parse(const char *file, const char *text, size_t size, Policy **ret, PolicyErrors *errors);
 
 Policy *policy_free(Policy *p);

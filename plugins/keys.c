@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plugins/keys.h"
+
+#include <string.h>
+
+/* Linux has at most 1,024 nodes (CONFIG_NODES_SHIFT is 10 or less). */
+#define NODE_MAX 1023
+
+static const char *const node_words[] = { "spread", "leave", NULL };
+static const char *const irq_mode_words[] = { "spread", "node", "leave", NULL };
+static const char *const workqueue_cpumask_words[] = { "node", "leave", NULL };
+
+static const PolicyKey rule_keys[] = {
+        { "node", KEY_NUMBER, node_words, 0, NODE_MAX,
+          "node to place the device on instead of its own; spread = all nodes, leave = touch nothing" },
+        { "cpus", KEY_CPULIST, NULL, 0, 0, "use only these CPUs of the node" },
+};
+
+const PolicyKey plugin_irq_keys[1] = {
+        { "mode", KEY_CPULIST, irq_mode_words, 0, 0,
+          "spread = one CPU of the node for each queue, node = the whole node, leave = touch nothing" },
+};
+
+const PolicyKey plugin_workqueue_keys[1] = {
+        { "cpumask", KEY_CPULIST, workqueue_cpumask_words, 0, 0,
+          "node = the CPUs of the device's node, leave = touch nothing" },
+};
+
+static const PolicySection sections[] = {
+        { "", "placement of the device as a whole", rule_keys, ARRAY_SIZE(rule_keys) },
+        { "irq", "interrupt affinity", plugin_irq_keys, ARRAY_SIZE(plugin_irq_keys) },
+        { "workqueue", "CPU masks of the device's unbound workqueues", plugin_workqueue_keys,
+          ARRAY_SIZE(plugin_workqueue_keys) },
+};
+
+const PolicySection *policy_sections(size_t *ret_n)
+{
+        *ret_n = ARRAY_SIZE(sections);
+        return sections;
+}
+
+const PolicySection *policy_section_find(const char *name)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(sections); i++)
+                if (strcmp(sections[i].name, name) == 0)
+                        return &sections[i];
+        return NULL;
+}
