@@ -171,12 +171,16 @@ class Root:
         return found
 
     def contents(self):
-        """Path -> text of every file that somebody may write on a copy."""
+        """Path -> content of every file but those that no program writes and that are many."""
         found = {}
+        top = f"{self.path}/"
         for base in ("proc", "sys"):
-            for folder, _, names in os.walk(self.path / base):
+            for folder, folders, names in os.walk(top + base):
+                if folder in (f"{top}sys/devices/system", f"{top}sys/kernel"):
+                    folders[:] = [name for name in folders if name not in ("cpu", "irq")]
                 for name in names:
-                    file = Path(folder, name)
-                    if not file.is_symlink():
-                        found[str(file.relative_to(self.path))] = file.read_bytes()
+                    file = f"{folder}/{name}"
+                    if not os.path.islink(file):
+                        with open(file, "rb") as opened:
+                            found[file.removeprefix(top)] = opened.read()
         return found

@@ -138,8 +138,9 @@ def _spread(root, bdf, home, vectors, changes):
             now = root.irq(vector["irq"])
         before.setdefault(vector["queue"], set()).update(now)
         after.setdefault(vector["queue"], set()).update(parse_list(change["desired"]) if change else now)
+    moved = {vector["queue"] for vector in vectors if vector["irq"] in changes}
     for queue, cpus in after.items():
-        if len(cpus) > 1:
+        if len(cpus) > 1 and queue in moved:
             yield f"pci:{bdf}: queue {queue} is torn over {format_list(cpus)}"
     load = Counter(cpu for cpus in after.values() for cpu in cpus)
     counts = [load[cpu] for cpu in home]

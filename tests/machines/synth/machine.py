@@ -32,7 +32,6 @@ class Machine:
         self.netlink = {"addresses": [], "routes": [], "sockets": [], "channels": []}
         self.vectors = []
         self._counters = {}
-        self._walk = {}
 
     def next(self, name):
         """0, 1, 2 ... for each kind of number that the kernel gives out."""
@@ -43,12 +42,6 @@ class Machine:
         if name not in self.netdevs:
             raise Error(f"{self.page.name}: there is no interface '{name}'")
         return self.netdevs[name]
-
-    def step(self, cpus, key):
-        """The next CPU of `cpus`, going round; `key` names who walks."""
-        ordered = sorted(cpus)
-        self._walk[key] = self._walk.get(key, -1) + 1
-        return ordered[self._walk[key] % len(ordered)]
 
 
 def write(page, root):
@@ -181,7 +174,8 @@ def _start_mask(machine, device, function, vector):
             return cpus
     if vector.queue is None:
         return cpus
-    return {machine.step(cpus, (function.bdf, "queues"))}
+    ordered = sorted(cpus)
+    return {ordered[vector.queue % len(ordered)]}
 
 
 def _other_node(topology, node):
