@@ -11,7 +11,8 @@
 typedef struct Applier Applier;
 
 typedef struct ApplyResult {
-        const char *id; /* of the change */
+        const char *device;
+        const char *id; /* of the change; "" after a restore of a path that has none */
         const char *path;
         int error;         /* 0 or a negative errno */
         bool written;      /* false: it was right already */
@@ -20,7 +21,8 @@ typedef struct ApplyResult {
         const char *value; /* what the file reads now */
 } ApplyResult;
 
-/* Called once for each change or restored path, strings valid during the call. */
+/* Called once for each change or restored path, strings valid during the call; also when holding or releasing
+ * a device failed (id and path are "" then). It may queue more work, but not free the applier. */
 typedef void (*ApplyDone)(void *userdata, const ApplyResult *result);
 
 /* fd: connected SOCK_SEQPACKET socket to the writer, non-blocking, stays the caller's. */
@@ -28,17 +30,25 @@ int applier_new(int fd, ApplyDone done, void *userdata, Applier **ret);
 Applier *applier_free(Applier *a);
 DEFINE_CLEANUP(Applier, applier_free)
 
-/* Queues work; each copies what it needs. */
+/* Queues work; each copies what it needs. They return 0, -ENOMEM, -ENAMETOOLONG for a string that does not
+ * fit the protocol, -EOPNOTSUPP for a knob that the writer has no kind for, or the error that ended the
+ * connection. */
 int applier_set(Applier *a, const Change *change);
 int applier_restore(Applier *a, const char *device, const char *path);
 int applier_hold(Applier *a, const char *device, bool hold);
-/* Asks for the ledger: each entry goes to `each`, then each(userdata, NULL) once. */
+/* Asks for the ledger: each entry goes to `each`, then each(userdata, NULL) once, also when the connection is
+ * lost. */
 typedef void (*ApplyEntry)(void *userdata, const WriterReply *entry);
 int applier_list(Applier *a, ApplyEntry each, void *userdata);
+/* Asks for the NETLINK_ISCSI socket, joined to group 1: got() takes the descriptor over (non-blocking,
+ * O_CLOEXEC), or gets a negative errno (-ENOENT: there is no iSCSI host yet). */
+typedef void (*ApplySocket)(void *userdata, int fd);
+int applier_iscsi(Applier *a, ApplySocket got, void *userdata);
 
-/* Sends and receives as far as the socket allows. Returns 0, or a negative errno when the connection is lost
- * (-EPIPE: the writer closed it); every piece of work that was sent and not answered ends with -ECONNRESET
- * then. */
+/* Sends and receives as far as the socket allows, at most a few messages at once. Returns 0, or a negative
+ * errno when the connection is lost (-EPIPE: the writer closed it, -EPROTO: it answered nonsense); every
+ * piece of work that was sent and not answered ends with -ECONNRESET then (whether it was done is not known),
+ * and what was not sent yet with -ENOTCONN. */
 int applier_process(Applier *a);
 /* Whether work is queued or unanswered, and the poll(2) events that it waits for. */
 bool applier_is_busy(const Applier *a);

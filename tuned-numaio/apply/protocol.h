@@ -48,7 +48,10 @@ enum {
                 1 << 1, /* the file was written (SET of the value that is there already writes nothing) */
         WRITER_HELD = 1 << 2, /* LIST: this entry says that `device` is held; it has no path */
         WRITER_REFUSED =
-                1 << 3, /* LIST: the kernel refused this path with `error` and it is not to be tried again */
+                1
+                << 3, /* SET, LIST: the kernel refused this path with `error`, it is not to be tried again */
+        WRITER_NO_LEDGER =
+                1 << 4, /* `error` is the ledger's: nothing was written (-ENOSPC: no room for it) */
 };
 
 typedef struct WriterReply {

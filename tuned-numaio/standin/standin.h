@@ -3,6 +3,8 @@
 
 #include "writer/writer.h"
 
+#include <sys/types.h>
+
 /* Stands in for the kernel on a copy of a machine: a write to proc/irq/N/smp_affinity_list also changes
  * smp_affinity and effective_affinity{,_list} as irq_do_set_affinity() would, and fails as it would: -EIO or
  * -EPERM for kernel-managed vectors, -EINVAL for a mask without online CPU, -ERANGE and -EOVERFLOW for CPUs
@@ -11,7 +13,8 @@
  * managed_irqs, managed_errno, remapping, full_cpus; all optional. */
 typedef struct Standin Standin;
 
-/* Refuses the live root with -EPERM. */
+/* Refuses the live root with -EPERM; -EINVAL for a standin.json that cannot be understood. The root must
+ * outlive it. */
 int standin_new(const Root *root, Standin **ret);
 Standin *standin_free(Standin *s);
 DEFINE_CLEANUP(Standin, standin_free)
@@ -20,6 +23,7 @@ DEFINE_CLEANUP(Standin, standin_free)
 WriterSink standin_sink(Standin *s);
 
 /* Starts a writer with this sink as a child on a socketpair, its ledger in `folder`; the child ends when the
- * descriptor is closed. Returns the descriptor (SOCK_SEQPACKET), which the caller closes, and the child's
- * pid. */
+ * descriptor is closed, or the parent. Returns the descriptor (SOCK_SEQPACKET, non-blocking), which the
+ * caller closes, and the child's pid, which the caller waits for. Errors: of root_open(), standin_new() and
+ * ledger_open() in the child (-EBUSY: another writer uses the ledger); -ECHILD when it ended early. */
 int standin_start_writer(const char *root, const char *folder, pid_t *ret_pid);

@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "apply/apply.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* Messages are large (a reply has 62 KiB), and a socket holds about 200 KiB each way. */
+#define WINDOW 4
+/* Replies taken in one call, so that an event loop gets its turn. */
+#define BATCH 32
+
+/* One piece of work, waiting or sent. */
+typedef struct Job {
+        struct Job *next;
+        WriterOp op;
+        WriterKind kind;
+        uint32_t seq;
+        char *device, *id, *path, *value;
+        /* SET, after -ENOSPC: the CPUs that were not tried yet, where to go on, and the whole set, which
+         * comes last. */
+        CpuSet *untried;
+        int last_cpu;
+        char *whole;
+        ApplyEntry each; /* LIST */
+        ApplySocket got; /* ISCSI */
+        void *userdata;
+} Job;
+
+typedef struct Queue {
+        Job *head, **tail;
+        size_t n;
+} Queue;
+
+struct Applier {
+        int fd;
+        int lost; /* the error that ended the connection; 0 = it stands */
+        uint32_t seq;
+        ApplyDone done;
+        void *userdata;
+        Queue waiting, sent;
+        WriterRequest request;
+        WriterReply reply;
+};
+
+static Job *job_free(Job *j)
+{
+        if (!j)
+                return NULL;
+        free(j->device);
+        free(j->id);
+        free(j->path);
+        free(j->value);
+        free(j->whole);
+        cpuset_free(j->untried);
+        free(j);
+        return NULL;
+}
+DEFINE_CLEANUP(Job, job_free)
+
+static void queue_init(Queue *q)
+{
+        q->head = NULL;
+        q->tail = &q->head;
+        q->n = 0;
+}
+
+static void push(Queue *q, Job *j)
+{
+        j->next = NULL;
+        *q->tail = j;
+        q->tail = &j->next;
+        q->n++;
+}
+
+static void push_front(Queue *q, Job *j)
+{
+        j->next = q->head;
+        q->head = j;
+        if (!j->next)
+                q->tail = &j->next;
+        q->n++;
+}
+
+static Job *pop(Queue *q)
+{
+        Job *j = q->head;
+
+        if (!j)
+                return NULL;
+        q->head = j->next;
+        if (!q->head)
+                q->tail = &q->head;
+        q->n--;
+        return j;
+}
+
+int applier_new(int fd, ApplyDone done, void *userdata, Applier **ret)
+{
+        Applier *a = calloc(1, sizeof(*a));
+
+        if (!a)
+                return -ENOMEM;
+        a->fd = fd;
+        a->done = done;
+        a->userdata = userdata;
+        queue_init(&a->waiting);
+        queue_init(&a->sent);
+        *ret = a;
+        return 0;
+}
+
+Applier *applier_free(Applier *a)
+{
+        Job *j;
+
+        if (!a)
+                return NULL;
+        while ((j = pop(&a->sent)))
+                job_free(j);
+        while ((j = pop(&a->waiting)))
+                job_free(j);
+        free(a);
+        return NULL;
+}
+
+static int copy_string(char **to, const char *from, size_t room)
+{
+        if (from && strlen(from) >= room)
+                return -ENAMETOOLONG;
+        *to = strdup(from ? from : "");
+        return *to ? 0 : -ENOMEM;
+}
+
+static int job_new(const Applier *a, WriterOp op, const char *device, const char *path, Job **ret)
+{
+        _cleanup_(job_freep) Job *j = NULL;
+        int r;
+
+        if (a->lost)
+                return a->lost;
+        j = calloc(1, sizeof(*j));
+        if (!j)
+                return -ENOMEM;
+        j->op = op;
+        r = copy_string(&j->device, device, WRITER_DEVICE_MAX);
+        if (r >= 0)
+                r = copy_string(&j->path, path, WRITER_PATH_MAX);
+        if (r < 0)
+                return r;
+        *ret = STEAL_PTR(j);
+        return 0;
+}
+
+static int kind_of_knob(const char *knob, WriterKind *ret)
+{
+        static const struct {
+                const char *knob;
+                WriterKind kind;
+        } kinds[] = {
+                { "irq.affinity", WRITER_IRQ_AFFINITY },
+                { "workqueue.cpumask", WRITER_WORKQUEUE_CPUMASK },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+                if (strcmp(kinds[i].knob, knob) == 0) {
+                        *ret = kinds[i].kind;
+                        return 0;
+                }
+        return -EOPNOTSUPP;
+}
+
+/* What to try after -ENOSPC: the CPUs after the wanted one first, around the end to those before it. */
+static int take_fallback(Job *j, const char *fallback)
+{
+        _cleanup_(cpuset_freep) CpuSet *wanted = NULL;
+        int r;
+
+        r = cpuset_parse_list(fallback, &j->untried);
+        if (r >= 0)
+                r = cpuset_parse_list(j->value, &wanted);
+        if (r < 0)
+                return r;
+        if (!cpuset_equal(wanted, j->untried)) {
+                r = copy_string(&j->whole, fallback, WRITER_VALUE_MAX);
+                if (r < 0)
+                        return r;
+        }
+        j->last_cpu = cpuset_next(wanted, -1);
+        if (cpuset_count(wanted) == 1)
+                cpuset_remove_all(j->untried, wanted);
+        return 0;
+}
+
+int applier_set(Applier *a, const Change *change)
+{
+        _cleanup_(job_freep) Job *j = NULL;
+        WriterKind kind;
+        int r;
+
+        r = kind_of_knob(change->knob, &kind);
+        if (r >= 0)
+                r = job_new(a, WRITER_SET, change->device, change->path, &j);
+        if (r >= 0)
+                r = copy_string(&j->id, change->id, WRITER_ID_MAX);
+        if (r >= 0)
+                r = copy_string(&j->value, change->desired, WRITER_VALUE_MAX);
+        if (r >= 0 && change->fallback && kind == WRITER_IRQ_AFFINITY)
+                r = take_fallback(j, change->fallback);
+        if (r < 0)
+                return r;
+        j->kind = kind;
+        push(&a->waiting, STEAL_PTR(j));
+        return 0;
+}
+
+int applier_restore(Applier *a, const char *device, const char *path)
+{
+        Job *j;
+        int r;
+
+        r = job_new(a, WRITER_RESTORE, device, path, &j);
+        if (r < 0)
+                return r;
+        push(&a->waiting, j);
+        return 0;
+}
+
+int applier_hold(Applier *a, const char *device, bool hold)
+{
+        Job *j;
+        int r;
+
+        r = job_new(a, hold ? WRITER_HOLD : WRITER_RELEASE, device, NULL, &j);
+        if (r < 0)
+                return r;
+        push(&a->waiting, j);
+        return 0;
+}
+
+int applier_list(Applier *a, ApplyEntry each, void *userdata)
+{
+        Job *j;
+        int r;
+
+        r = job_new(a, WRITER_LIST, NULL, NULL, &j);
+        if (r < 0)
+                return r;
+        j->each = each;
+        j->userdata = userdata;
+        push(&a->waiting, j);
+        return 0;
+}
+
+int applier_iscsi(Applier *a, ApplySocket got, void *userdata)
+{
+        Job *j;
+        int r;
+
+        r = job_new(a, WRITER_ISCSI, NULL, NULL, &j);
+        if (r < 0)
+                return r;
+        j->got = got;
+        j->userdata = userdata;
+        push(&a->waiting, j);
+        return 0;
+}
+
+/* Tells the caller how a piece of work ended, and frees it. `fd` and `reply` are what the writer answered. */
+static void finish(Applier *a, Job *job, int error, const WriterReply *reply, int fd)
+{
+        _cleanup_(job_freep) Job *j = job;
+        ApplyResult result = {
+                .device = j->device,
+                .id = j->id   ? j->id
+                      : reply ? reply->id
+                              : "",
+                .path = j->path,
+                .error = error,
+                .written = reply && (reply->flags & WRITER_WRITTEN),
+                .first = reply ? reply->first : "",
+                .set = j->value ? j->value
+                       : reply  ? reply->set
+                                : "",
+                .value = reply ? reply->value : "",
+        };
+
+        switch (j->op) {
+        case WRITER_LIST:
+                j->each(j->userdata, NULL);
+                return;
+        case WRITER_ISCSI:
+                j->got(j->userdata, error < 0 ? error : fd >= 0 ? fd : -EPROTO);
+                return;
+        case WRITER_HOLD:
+        case WRITER_RELEASE:
+                if (error == 0)
+                        return;
+                break;
+        case WRITER_SET:
+        case WRITER_RESTORE:
+        case _WRITER_OP_MAX:
+                break;
+        }
+        if (a->done)
+                a->done(a->userdata, &result);
+}
+
+/* The next value to try where no vector was left; NULL = none, or memory is short. */
+static char *next_value(Job *j)
+{
+        char *value;
+        int cpu;
+
+        cpu = cpuset_next(j->untried, j->last_cpu);
+        if (cpu < 0)
+                cpu = cpuset_next(j->untried, -1);
+        if (cpu < 0)
+                return STEAL_PTR(j->whole);
+        cpuset_remove(j->untried, (unsigned)cpu);
+        j->last_cpu = cpu;
+        if (asprintf(&value, "%d", cpu) < 0)
+                return NULL;
+        return value;
+}
+
+static bool try_again(Applier *a, Job *j)
+{
+        char *value = next_value(j);
+
+        if (!value)
+                return false;
+        free(j->value);
+        j->value = value;
+        push_front(&a->waiting, j);
+        return true;
+}
+
+static int lose(Applier *a, int error)
+{
+        Job *j;
+
+        a->lost = error;
+        while ((j = pop(&a->sent)))
+                finish(a, j, -ECONNRESET, NULL, -1);
+        while ((j = pop(&a->waiting)))
+                finish(a, j, -ENOTCONN, NULL, -1);
+        return error;
+}
+
+static int send_request(Applier *a, const Job *j)
+{
+        WriterRequest *q = &a->request;
+        ssize_t n;
+
+        memset(q, 0, sizeof(*q));
+        q->version = WRITER_PROTOCOL_VERSION;
+        q->op = j->op;
+        q->kind = j->kind;
+        q->seq = j->seq;
+        snprintf(q->device, sizeof(q->device), "%s", j->device);
+        snprintf(q->id, sizeof(q->id), "%s", j->id ? j->id : "");
+        snprintf(q->path, sizeof(q->path), "%s", j->path);
+        snprintf(q->value, sizeof(q->value), "%s", j->value ? j->value : "");
+        do
+                n = send(a->fd, q, sizeof(*q), MSG_NOSIGNAL | MSG_DONTWAIT);
+        while (n < 0 && errno == EINTR);
+        return n < 0 ? -errno : 0;
+}
+
+/* Returns 0 when nothing more can be sent now. */
+static int send_jobs(Applier *a)
+{
+        int r;
+
+        while (a->waiting.head && a->sent.n < WINDOW) {
+                a->waiting.head->seq = a->seq + 1;
+                r = send_request(a, a->waiting.head);
+                if (r == -EAGAIN)
+                        return 0;
+                if (r < 0)
+                        return r;
+                a->seq++;
+                push(&a->sent, pop(&a->waiting));
+        }
+        return 0;
+}
+
+/* Returns the size of the message, 0 at the end, or a negative errno; *ret_fd is a descriptor that came
+ * along, or -1. */
+static ssize_t receive(Applier *a, int *ret_fd)
+{
+        union {
+                struct cmsghdr head;
+                char room[CMSG_SPACE(sizeof(int))];
+        } control = { 0 };
+        struct iovec iov = { &a->reply, sizeof(a->reply) };
+        struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control };
+        const struct cmsghdr *c;
+        ssize_t n;
+
+        m.msg_controllen = sizeof(control);
+        do
+                n = recvmsg(a->fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+        while (n < 0 && errno == EINTR);
+        if (n < 0)
+                return -errno;
+        c = CMSG_FIRSTHDR(&m);
+        *ret_fd = -1;
+        if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+            c->cmsg_len == CMSG_LEN(sizeof(int)))
+                memcpy(ret_fd, CMSG_DATA(c), sizeof(int));
+        return m.msg_flags & MSG_TRUNC ? (ssize_t)sizeof(a->reply) + 1 : n;
+}
+
+static bool is_reply(const WriterReply *p, const Job *j)
+{
+        return p->version == WRITER_PROTOCOL_VERSION && p->op == j->op && p->seq == j->seq && p->error <= 0 &&
+               memchr(p->device, '\0', sizeof(p->device)) && memchr(p->id, '\0', sizeof(p->id)) &&
+               memchr(p->path, '\0', sizeof(p->path)) && memchr(p->first, '\0', sizeof(p->first)) &&
+               memchr(p->set, '\0', sizeof(p->set)) && memchr(p->value, '\0', sizeof(p->value));
+}
+
+/* Returns 1 when a reply was taken, 0 when there is none now. */
+static int take_reply(Applier *a)
+{
+        _cleanup_(closep) int fd = -1;
+        const WriterReply *p = &a->reply;
+        Job *j = a->sent.head;
+        ssize_t n;
+
+        n = receive(a, &fd);
+        if (n <= 0)
+                return n == 0 ? -EPIPE : n == -EAGAIN ? 0 : n == -ECONNRESET ? -EPIPE : (int)n;
+        if (n != sizeof(*p) || !j || !is_reply(p, j))
+                return -EPROTO;
+        if (!(p->flags & WRITER_LAST)) {
+                if (j->op != WRITER_LIST)
+                        return -EPROTO;
+                j->each(j->userdata, p);
+                return 1;
+        }
+        j = pop(&a->sent);
+        if (p->error == -ENOSPC && !(p->flags & WRITER_NO_LEDGER) && j->op == WRITER_SET && try_again(a, j))
+                return 1;
+        finish(a, j, p->error, p, j->op == WRITER_ISCSI && p->error == 0 ? STEAL_FD(fd) : -1);
+        return 1;
+}
+
+int applier_process(Applier *a)
+{
+        int r;
+
+        if (a->lost)
+                return a->lost;
+        for (int i = 0; i < BATCH; i++) {
+                r = send_jobs(a);
+                if (r == -EPIPE || r == -ECONNRESET)
+                        r = 0; /* what it answered before is still to be read, and the end after it */
+                if (r >= 0)
+                        r = take_reply(a);
+                if (r < 0)
+                        return lose(a, r);
+                if (r == 0)
+                        return 0;
+        }
+        return 0;
+}
+
+bool applier_is_busy(const Applier *a)
+{
+        return a->waiting.n > 0 || a->sent.n > 0;
+}
+
+short applier_events(const Applier *a)
+{
+        if (a->lost)
+                return 0;
+        return POLLIN | (a->waiting.n > 0 && a->sent.n < WINDOW ? POLLOUT : 0);
+}
+
+int apply_run(Applier *a)
+{
+        int r;
+
+        for (;;) {
+                struct pollfd p = { .fd = a->fd };
+
+                r = applier_process(a);
+                if (r < 0 || !applier_is_busy(a))
+                        return r;
+                p.events = applier_events(a);
+                if (poll(&p, 1, -1) < 0 && errno != EINTR)
+                        return -errno;
+        }
+}

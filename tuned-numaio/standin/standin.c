@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "standin/standin.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#define CHILD_SOCKET 3 /* the descriptor that a child keeps */
+
+struct Standin {
+        const Root *root;
+        CpuSet *possible, *online;
+        CpuSet *managed; /* IRQ numbers; a number set like any other */
+        CpuSet *full;    /* CPUs without a free vector */
+        int managed_errno;
+        bool remapping;  /* false: a move waits for the next interrupt, which never comes here */
+        unsigned n_cpus; /* as the kernel's nr_cpu_ids: the highest possible CPU + 1 */
+        unsigned *load;  /* vectors effective on each CPU; made at the first IRQ write */
+};
+
+Standin *standin_free(Standin *s)
+{
+        if (!s)
+                return NULL;
+        cpuset_free(s->possible);
+        cpuset_free(s->online);
+        cpuset_free(s->managed);
+        cpuset_free(s->full);
+        free(s->load);
+        free(s);
+        return NULL;
+}
+
+static int read_numbers(const json_t *page, const char *key, CpuSet **ret)
+{
+        const json_t *value = json_object_get(page, key), *number;
+        _cleanup_(cpuset_freep) CpuSet *set = NULL;
+        size_t i;
+        int r = 0;
+
+        if (json_is_string(value))
+                return cpuset_parse_list(json_string_value(value), ret);
+        json_array_foreach(value, i, number)
+        {
+                json_int_t n = json_integer_value(number);
+
+                if (!json_is_integer(number) || n < 0 || n >= CPUSET_MAX)
+                        return -EINVAL;
+                r = cpuset_add(&set, (unsigned)n);
+                if (r < 0)
+                        return r;
+        }
+        if (value && !json_is_array(value))
+                return -EINVAL;
+        *ret = STEAL_PTR(set);
+        return 0;
+}
+
+static int read_page(Standin *s, const json_t *page)
+{
+        const json_t *managed_errno = json_object_get(page, "managed_errno");
+        const json_t *remapping = json_object_get(page, "remapping");
+        const char *name = managed_errno ? json_string_value(managed_errno) : "EIO";
+
+        if (!json_is_object(page) || !name || (remapping && !json_is_boolean(remapping)))
+                return -EINVAL;
+        if (strcmp(name, "EIO") != 0 && strcmp(name, "EPERM") != 0)
+                return -EINVAL;
+        s->managed_errno = strcmp(name, "EIO") == 0 ? -EIO : -EPERM;
+        s->remapping = !json_is_false(remapping);
+        if (read_numbers(page, "managed_irqs", &s->managed) < 0)
+                return -EINVAL;
+        return read_numbers(page, "full_cpus", &s->full);
+}
+
+/* All of it is optional, the file too. */
+static int read_standin_json(Standin *s)
+{
+        _cleanup_(freep) char *text = NULL;
+        json_t *page;
+        int r;
+
+        s->managed_errno = -EIO;
+        s->remapping = true;
+        r = root_read(s->root, &text, "standin.json");
+        if (r < 0)
+                return r == -ENOENT ? 0 : r;
+        page = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+        if (!page)
+                return -EINVAL;
+        r = read_page(s, page);
+        json_decref(page);
+        return r;
+}
+
+int standin_new(const Root *root, Standin **ret)
+{
+        _cleanup_(standin_freep) Standin *s = NULL;
+        int r;
+
+        if (root_is_live(root))
+                return -EPERM;
+        s = calloc(1, sizeof(*s));
+        if (!s)
+                return -ENOMEM;
+        s->root = root;
+        r = root_read_cpulist(root, &s->online, "sys/devices/system/cpu/online");
+        if (r < 0)
+                return r;
+        r = root_read_cpulist(root, &s->possible, "sys/devices/system/cpu/possible");
+        if (r == -ENOENT) {
+                s->possible = cpuset_dup(s->online);
+                r = s->possible ? 0 : -ENOMEM;
+        }
+        if (r < 0)
+                return r;
+        FOREACH_CPU (cpu, s->possible)
+                s->n_cpus = (unsigned)cpu + 1;
+        r = read_standin_json(s);
+        if (r < 0)
+                return r;
+        *ret = STEAL_PTR(s);
+        return 0;
+}
+
+/* Replaces what a file says in one pwrite(2), so that a reader never sees half of it: spaces cover the rest
+ * of a longer old text until it is cut off. */
+static int put_text(int fd, const char *text)
+{
+        _cleanup_(freep) char *line = NULL;
+        size_t n = strlen(text) + 1, size;
+        ssize_t written;
+        struct stat st;
+
+        if (fstat(fd, &st) < 0)
+                return -errno;
+        size = st.st_size > (off_t)n ? (size_t)st.st_size : n;
+        line = malloc(size);
+        if (!line)
+                return -ENOMEM;
+        memset(line, ' ', size);
+        memcpy(line, text, n - 1);
+        line[size - 1] = '\n';
+        written = pwrite(fd, line, size, 0);
+        if (written != (ssize_t)size)
+                return written < 0 ? -errno : -EIO;
+        return pwrite(fd, "\n", 1, (off_t)n - 1) != 1 || ftruncate(fd, (off_t)n) < 0 ? -errno : 0;
+}
+
+/* Opens an attribute as the kernel would let root do: not when nobody may write it. */
+static int open_attribute(const Standin *s, const char *path)
+{
+        _cleanup_(closep) int fd = -1;
+        struct stat st;
+
+        fd = root_open_file(s->root, O_WRONLY | O_NOFOLLOW, "%s", path);
+        if (fd < 0)
+                return fd;
+        if (fstat(fd, &st) < 0)
+                return -errno;
+        if ((st.st_mode & 0222) == 0)
+                return -EPERM;
+        return STEAL_FD(fd);
+}
+
+/* The files beside smp_affinity_list, where the copy has them; the kernel writes them whatever their mode. */
+static int put_beside(const Standin *s, unsigned irq, const char *file, const char *text)
+{
+        _cleanup_(closep) int fd = -1;
+
+        fd = root_open_file(s->root, O_WRONLY | O_NOFOLLOW, "proc/irq/%u/%s", irq, file);
+        if (fd < 0)
+                return fd == -ENOENT ? 0 : fd;
+        return put_text(fd, text);
+}
+
+/* The mask as the kernel prints it, "%*pb": one digit for each four CPUs. */
+static char *format_mask(const Standin *s, const CpuSet *set)
+{
+        unsigned digits = (s->n_cpus % 32 + 3) / 4;
+        char *text = cpuset_format_mask(set, s->n_cpus);
+
+        if (text && digits > 0)
+                memmove(text, text + (8 - digits), strlen(text + (8 - digits)) + 1);
+        return text;
+}
+
+static int put_set(const Standin *s, unsigned irq, const char *file, const CpuSet *set)
+{
+        _cleanup_(freep) char *mask = format_mask(s, set), *list = cpuset_format_list(set);
+        char list_file[64];
+        int r;
+
+        if (!mask || !list)
+                return -ENOMEM;
+        snprintf(list_file, sizeof(list_file), "%s_list", file);
+        r = put_beside(s, irq, file, mask);
+        return r < 0 ? r : put_beside(s, irq, list_file, list);
+}
+
+/* The CPU that the vector fires on; -1 when the copy does not say. */
+static int effective_cpu(const Standin *s, const char *irq)
+{
+        _cleanup_(cpuset_freep) CpuSet *set = NULL;
+
+        if (root_read_cpulist(s->root, &set, "proc/irq/%s/effective_affinity_list", irq) < 0)
+                return -1;
+        return cpuset_next(set, -1);
+}
+
+static int count_load(Standin *s)
+{
+        Strv irqs = { 0 };
+        int r;
+
+        if (s->load)
+                return 0;
+        s->load = calloc(s->n_cpus ? s->n_cpus : 1, sizeof(*s->load));
+        if (!s->load)
+                return -ENOMEM;
+        r = root_list(s->root, &irqs, "proc/irq");
+        for (size_t i = 0; r >= 0 && i < irqs.n; i++) {
+                int cpu = effective_cpu(s, irqs.items[i]);
+
+                if (cpu >= 0 && (unsigned)cpu < s->n_cpus)
+                        s->load[cpu]++;
+        }
+        strv_clear(&irqs);
+        return r;
+}
+
+/* Where the vector allocator puts it: the CPU with most free vectors. */
+static int choose_cpu(const Standin *s, const CpuSet *set)
+{
+        int best = -1;
+
+        FOREACH_CPU (cpu, set)
+                if (cpuset_has(s->online, (unsigned)cpu) && !cpuset_has(s->full, (unsigned)cpu) &&
+                    (best < 0 || s->load[cpu] < s->load[best]))
+                        best = cpu;
+        return best;
+}
+
+static int move_vector(Standin *s, unsigned irq, const CpuSet *set)
+{
+        _cleanup_(cpuset_freep) CpuSet *target = NULL;
+        char name[16];
+        int old, new, r;
+
+        snprintf(name, sizeof(name), "%u", irq);
+        old = effective_cpu(s, name);
+        if (old >= 0 && cpuset_has(set, (unsigned)old) && cpuset_has(s->online, (unsigned)old))
+                return 0;
+        new = choose_cpu(s, set);
+        if (new < 0)
+                return -ENOSPC;
+        r = cpuset_add(&target, (unsigned)new);
+        if (r >= 0)
+                r = put_set(s, irq, "effective_affinity", target);
+        if (r < 0)
+                return r;
+        if (old >= 0 && (unsigned)old < s->n_cpus)
+                s->load[old]--;
+        s->load[new]++;
+        return 0;
+}
+
+/* The checks in the kernel's order: write_irq_affinity() in kernel/irq/proc.c. */
+static int write_irq(Standin *s, const char *path, const char *value)
+{
+        _cleanup_(cpuset_freep) CpuSet *set = NULL;
+        _cleanup_(closep) int fd = -1;
+        unsigned irq;
+        int r;
+
+        if (sscanf(path, "proc/irq/%9u/", &irq) != 1)
+                return -ENOENT;
+        fd = open_attribute(s, path);
+        if (fd < 0)
+                return fd;
+        if (cpuset_has(s->managed, irq))
+                return s->managed_errno;
+        r = cpuset_parse_list(value, &set);
+        if (r < 0)
+                return r;
+        FOREACH_CPU (cpu, set)
+                if ((unsigned)cpu >= s->n_cpus)
+                        return -ERANGE;
+        if (!cpuset_intersects(set, s->online))
+                return -EINVAL;
+        r = count_load(s);
+        if (r >= 0 && s->remapping)
+                r = move_vector(s, irq, set);
+        return r < 0 ? r : put_set(s, irq, "smp_affinity", set);
+}
+
+/* wq_cpumask_store() in kernel/workqueue.c keeps the possible CPUs, and takes the empty mask. */
+static int write_workqueue(Standin *s, const char *path, const char *value)
+{
+        _cleanup_(cpuset_freep) CpuSet *set = NULL;
+        _cleanup_(freep) char *text = NULL;
+        _cleanup_(closep) int fd = -1;
+        int r;
+
+        fd = open_attribute(s, path);
+        if (fd < 0)
+                return fd;
+        r = cpuset_parse_mask(value, &set);
+        if (r < 0)
+                return r == -ERANGE ? -EOVERFLOW : r;
+        FOREACH_CPU (cpu, set)
+                if ((unsigned)cpu >= s->n_cpus)
+                        return -EOVERFLOW;
+        cpuset_keep(set, s->possible);
+        text = format_mask(s, set);
+        return text ? put_text(fd, text) : -ENOMEM;
+}
+
+static int write_value(void *userdata, const Root *root, WriterKind kind, const char *path, const char *value)
+{
+        Standin *s = userdata;
+
+        switch (kind) {
+        case WRITER_IRQ_AFFINITY:
+                return write_irq(s, path, value);
+        case WRITER_WORKQUEUE_CPUMASK:
+                return write_workqueue(s, path, value);
+        case _WRITER_KIND_MAX:
+                break;
+        }
+        return -EOPNOTSUPP;
+}
+
+WriterSink standin_sink(Standin *s)
+{
+        return (WriterSink) { .write = write_value, .userdata = s };
+}
+
+/* What a child serves with. */
+typedef struct Service {
+        Root *root;
+        Standin *standin;
+        Ledger *ledger;
+        Writer *writer;
+        WriterSink sink;
+} Service;
+
+static void service_done(Service *v)
+{
+        writer_free(v->writer);
+        ledger_free(v->ledger);
+        standin_free(v->standin);
+        root_free(v->root);
+}
+
+static int service_init(Service *v, const char *root, const char *folder)
+{
+        _cleanup_(freep) char *boot_id = NULL;
+        int r;
+
+        r = root_open(root, &v->root);
+        if (r >= 0)
+                r = standin_new(v->root, &v->standin);
+        if (r < 0)
+                return r;
+        r = root_read(v->root, &boot_id, "proc/sys/kernel/random/boot_id");
+        if (r < 0 && r != -ENOENT)
+                return r;
+        r = ledger_open(folder, boot_id ? boot_id : "", &v->ledger, NULL);
+        if (r < 0)
+                return r;
+        v->sink = standin_sink(v->standin);
+        return writer_new(v->root, v->ledger, &v->sink, &v->writer);
+}
+
+/* The first message tells the parent how the start went. */
+static int run_child(const char *root, const char *folder)
+{
+        _cleanup_(service_done) Service v = { 0 };
+        int r;
+
+        r = service_init(&v, root, folder);
+        if (send(CHILD_SOCKET, &r, sizeof(r), MSG_NOSIGNAL) != sizeof(r) || r < 0)
+                return r;
+        return writer_serve(v.writer, CHILD_SOCKET);
+}
+
+/* Ctrl-C on a terminal reaches the child too; it ends when its parent does, not before. */
+static int become_child(int parents_fd, int fd, pid_t parent)
+{
+        sigset_t none;
+
+        close(parents_fd);
+        sigemptyset(&none);
+        if (sigprocmask(SIG_SETMASK, &none, NULL) < 0 || signal(SIGINT, SIG_IGN) == SIG_ERR ||
+            signal(SIGTERM, SIG_DFL) == SIG_ERR || prctl(PR_SET_PDEATHSIG, SIGTERM) < 0)
+                return -errno;
+        if (getppid() != parent)
+                return -ESRCH;
+        if (fd != CHILD_SOCKET && dup2(fd, CHILD_SOCKET) < 0)
+                return -errno;
+        return close_range(CHILD_SOCKET + 1, ~0u, 0) < 0 ? -errno : 0;
+}
+
+int standin_start_writer(const char *root, const char *folder, pid_t *ret_pid)
+{
+        _cleanup_(closep) int mine = -1, theirs = -1;
+        int fds[2], r = 0;
+        pid_t parent = getpid(), pid;
+        ssize_t n;
+
+        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+                return -errno;
+        mine = fds[0];
+        theirs = fds[1];
+        pid = fork();
+        if (pid < 0)
+                return -errno;
+        if (pid == 0) {
+                r = become_child(mine, theirs, parent);
+                if (r >= 0)
+                        r = run_child(root, folder);
+                _exit(r < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
+        }
+        close(STEAL_FD(theirs));
+        do
+                n = recv(mine, &r, sizeof(r), 0);
+        while (n < 0 && errno == EINTR);
+        if (n != sizeof(r))
+                r = -ECHILD;
+        else if (r >= 0 && fcntl(mine, F_SETFL, O_NONBLOCK) < 0)
+                r = -errno;
+        if (r < 0) {
+                /* The child has ended, or does so now. */
+                close(STEAL_FD(mine));
+                (void)waitpid(pid, NULL, 0);
+                return r;
+        }
+        *ret_pid = pid;
+        return STEAL_FD(mine);
+}
