@@ -3,7 +3,10 @@
 #include "test.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define V "version: 1\n"
 /* A policy with one rule that sets what follows in a flow mapping; its value starts in column 10. */
@@ -342,14 +345,359 @@ static void one_error(void **state)
         }
 }
 
+/* Problems come in the order of the file, whichever stage found them, and reading goes on behind each. */
+static void errors_in_order(void **state)
+{
+        static const char text[] = V "defaults: {aply: auto, verify: 1}\n"
+                                     "rules:\n"
+                                     "- match: {class: disk}\n"
+                                     "  set: {irq: {mode: 9-1}, irq: {}}\n"
+                                     "- name: &x two\n"
+                                     "  sett: {}\n";
+        static const char *const wheres[] = { "t.yaml:2:12", "t.yaml:2:32", "t.yaml:4:3", "t.yaml:4:18",
+                                              "t.yaml:5:21", "t.yaml:5:27", "t.yaml:6:9", "t.yaml:7:3" };
+        PolicyErrors errors = { 0 };
+        Policy *p = NULL;
+
+        assert_int_equal(policy_parse("t.yaml", text, strlen(text), &p, &errors), -EINVAL);
+        for (size_t i = 0; i < ARRAY_SIZE(wheres); i++)
+                assert_string_equal(errors.items[i].where, wheres[i]);
+        assert_int_equal(errors.n, ARRAY_SIZE(wheres));
+}
+
+/* Fifty wrong keys, and an anchor in the first line: the first 20 problems of the file stay. */
+static void at_most_twenty(void **state)
+{
+        char text[2048] = V "defaults: &d\n";
+        PolicyErrors errors = { 0 };
+        Policy *p = NULL;
+        size_t at = strlen(text);
+
+        for (int i = 0; i < 50; i++)
+                at += (size_t)snprintf(text + at, sizeof(text) - at, "  x%d: 1\n", i);
+        assert_int_equal(policy_parse("t.yaml", text, at, &p, &errors), -EINVAL);
+        assert_int_equal(errors.n, POLICY_ERRORS_MAX);
+        assert_string_equal(errors.items[0].where, "t.yaml:2:11");
+        assert_string_equal(errors.items[1].where, "t.yaml:3:3");
+        assert_string_equal(errors.items[19].where, "t.yaml:21:3");
+        /* A full list stays as it is. */
+        assert_int_equal(policy_parse("u.yaml", text, at, &p, &errors), -EINVAL);
+        assert_int_equal(errors.n, POLICY_ERRORS_MAX);
+        assert_string_equal(errors.items[19].where, "t.yaml:21:3");
+}
+
+/* A long word is shortened between two characters, never inside one. */
+static void long_words(void **state)
+{
+        char text[1024] = V "x";
+        PolicyErrors errors = { 0 };
+        Policy *p = NULL;
+
+        for (int i = 0; i < 200; i++)
+                strcat(text, "\xc3\xa4");
+        strcat(text, ": 1\n");
+        assert_int_equal(policy_parse("t.yaml", text, strlen(text), &p, &errors), -EINVAL);
+        assert_int_equal(errors.n, 1);
+        assert_non_null(strstr(errors.items[0].text, "\xc3\xa4...\", known here"));
+}
+
+/* `open` n times, then `close` n times, behind a head. */
+static char *nested(const char *head, const char *open, const char *close, size_t n)
+{
+        char *text = calloc(1, strlen(head) + n * (strlen(open) + strlen(close)) + 2), *at = text;
+
+        assert_non_null(text);
+        at = stpcpy(at, head);
+        for (size_t i = 0; i < n; i++)
+                at = stpcpy(at, open);
+        for (size_t i = 0; i < n; i++)
+                at = stpcpy(at, close);
+        stpcpy(at, "\n");
+        return text;
+}
+
+static void expect_error(const char *text, size_t size, const char *where, const char *problem)
+{
+        PolicyErrors errors = { 0 };
+        Policy *p = NULL;
+
+        assert_int_equal(policy_parse("t.yaml", text, size, &p, &errors), -EINVAL);
+        assert_string_equal(errors.items[errors.n - 1].where, where);
+        assert_string_equal(errors.items[errors.n - 1].text, problem);
+}
+
+static void limits(void **state)
+{
+        _cleanup_(freep) char *deep = nested(V "rules: ", "[", "]", 15);
+        _cleanup_(freep) char *too_deep = nested(V "rules: ", "[", "]", 16);
+        _cleanup_(freep) char *very_deep = nested(V "rules: ", "[", "", 1000000);
+        _cleanup_(freep) char *deep_map = nested(V "rules: ", "{a: ", "", 200000);
+        _cleanup_(freep) char *list = nested(V "rules: [{name: r, match: {node: [", "1,", "", 1024);
+        _cleanup_(freep) char *too_long = nested(V "defaults: {verify: [", "1,", "", 1025);
+        _cleanup_(freep) char *whole = strf("%s]}}]\n", list);
+        _cleanup_(policy_freep) Policy *p = parse(whole);
+
+        expect_error(deep, strlen(deep), "t.yaml:2:9", "a rule must be a mapping (key: value), not a list");
+        expect_error(too_deep, strlen(too_deep), "t.yaml:2:23", "lists and mappings are nested too deep");
+        expect_error(very_deep, strlen(very_deep), "t.yaml:2:23", "lists and mappings are nested too deep");
+        expect_error(deep_map, strlen(deep_map), "t.yaml:2:68", "lists and mappings are nested too deep");
+        expect_error(too_long, strlen(too_long), "t.yaml:2:2069", "a list has more than 1024 entries");
+}
+
+static void many_keys(void **state)
+{
+        char text[1024] = V;
+        size_t at = strlen(text);
+
+        for (int i = 0; i < 64; i++)
+                at += (size_t)snprintf(text + at, sizeof(text) - at, "k%d: 1\n", i);
+        expect_error(text, at, "t.yaml:65:1", "a mapping has more than 64 entries");
+}
+
+static void size_limit(void **state)
+{
+        const size_t max = 1024 * 1024;
+        _cleanup_(freep) char *text = malloc(max + 1);
+        _cleanup_(policy_freep) Policy *p = NULL;
+
+        assert_non_null(text);
+        memset(text, '#', max + 1);
+        memcpy(text, V, strlen(V));
+        assert_int_equal(policy_parse("t.yaml", text, max, &p, NULL), 0);
+        expect_error(text, max + 1, "t.yaml:1:1", "the file is larger than 1048576 bytes");
+}
+
+/* What the library makes of a text must never reach behind its end. */
+static void cut_texts(void **state)
+{
+        static const char text[] =
+                V "defaults: {apply: ask}\nrules:\n- name: \"r\\u00e4\"\n  match: {class: [hba]}\n"
+                  "  set: {irq: {mode: \"0-3\"}}\n";
+
+        for (size_t n = 0; n < strlen(text); n++) {
+                _cleanup_(freep) char *copy = memcpy(malloc(n + 1), text, n);
+                PolicyErrors errors = { 0 };
+                Policy *p = NULL;
+                int r = policy_parse("t.yaml", copy, n, &p, &errors);
+
+                assert_int_equal(r < 0, p == NULL);
+                assert_int_equal(r<0, errors.n> 0);
+                policy_free(p);
+        }
+}
+
+static void write_file(const char *dir, const char *name, const char *text)
+{
+        _cleanup_(freep) char *path = strf("%s/%s", dir, name);
+        _cleanup_(fclosep) FILE *f = fopen(path, "we");
+
+        assert_non_null(f);
+        assert_true(fputs(text, f) >= 0);
+}
+
+static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+{
+        return remove(path);
+}
+
+/* A temporary folder with the folders "low" and "high" in it, the arguments of policy_load_dirs(). */
+typedef struct Folders {
+        char top[64], low[80], high[80], missing[80];
+        const char *dirs[3];
+} Folders;
+
+static void folders_make(Folders *f)
+{
+        snprintf(f->top, sizeof(f->top), "/tmp/test-policy.XXXXXX");
+        assert_non_null(mkdtemp(f->top));
+        snprintf(f->low, sizeof(f->low), "%s/low", f->top);
+        snprintf(f->high, sizeof(f->high), "%s/high", f->top);
+        snprintf(f->missing, sizeof(f->missing), "%s/missing", f->top);
+        assert_int_equal(mkdir(f->low, 0700), 0);
+        assert_int_equal(mkdir(f->high, 0700), 0);
+        f->dirs[0] = f->low;
+        f->dirs[1] = f->missing;
+        f->dirs[2] = f->high;
+}
+
+static void folders_remove(const Folders *f)
+{
+        nftw(f->top, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static Policy *load(const Folders *f)
+{
+        PolicyErrors errors = { 0 };
+        Policy *p = NULL;
+        int r = policy_load_dirs(f->dirs, 3, &p, &errors);
+
+        if (r < 0)
+                print_error("%s: %s\n", errors.items[0].where, errors.items[0].text);
+        assert_int_equal(r, 0);
+        return p;
+}
+
+static void folders_in_order(void **state)
+{
+        Device d = device(DEVICE_HBA, "aacraid", "0000:21:00.0", 1);
+        _cleanup_(policy_freep) Policy *p = NULL;
+        _cleanup_(freep) char *last = NULL;
+        Folders f;
+
+        folders_make(&f);
+        write_file(f.low, "20-b.yaml", V "rules: [{name: b, set: {node: 2, irq: {mode: node}}}]");
+        write_file(f.low, "10-a.yaml",
+                   V "defaults: {apply: ask, verify: 1h}\n"
+                     "rules: [{name: a, set: {node: 1, cpus: 0-3}}]");
+        write_file(f.high, "00-c.yaml", V "defaults: {verify: 2h}\nrules: [{name: b, set: {node: 3}}]");
+        write_file(f.high, ".hidden.yaml", "wrong");
+        write_file(f.high, "notes.txt", "wrong");
+        write_file(f.high, ".yaml", "wrong");
+        p = load(&f);
+        assert_string_equal(in_force(p, &d, "", "node"), "3");
+        assert_string_equal(in_force(p, &d, "irq", "mode"), "node");
+        assert_string_equal(in_force(p, &d, "", "cpus"), "0-3");
+        assert_int_equal(policy_defaults(p)->apply, APPLY_ASK);
+        assert_int_equal(policy_defaults(p)->verify, 7200);
+        assert_int_equal(policy_files(p)->n, 3);
+        last = strf("%s/00-c.yaml", f.high);
+        assert_string_equal(policy_files(p)->items[2], last);
+        assert_string_equal(policy_get(p, &d, "", "node")->file, last);
+        folders_remove(&f);
+}
+
+static void same_name_replaces(void **state)
+{
+        Device d = device(DEVICE_HBA, "aacraid", "0000:21:00.0", 1);
+        _cleanup_(policy_freep) Policy *p = NULL, *masked = NULL;
+        _cleanup_(freep) char *link = NULL;
+        Folders f;
+
+        folders_make(&f);
+        write_file(f.low, "a.yaml", "this is not even looked at: [");
+        write_file(f.high, "a.yaml", V "rules: [{name: a, set: {node: 1}}]");
+        p = load(&f);
+        assert_string_equal(in_force(p, &d, "", "node"), "1");
+        assert_int_equal(policy_files(p)->n, 1);
+        /* A link to /dev/null only takes away; nothing is left, and the compiled-in policy applies. */
+        link = strf("%s/a.yaml", f.high);
+        assert_int_equal(unlink(link), 0);
+        assert_int_equal(symlink("/dev/null", link), 0);
+        masked = load(&f);
+        assert_string_equal(in_force(masked, &d, "", "node"), "");
+        assert_string_equal(in_force(masked, &d, "irq", "mode"), "spread");
+        folders_remove(&f);
+}
+
+static void no_file_is_the_default(void **state)
+{
+        Device d = device(DEVICE_HBA, "aacraid", "0000:21:00.0", 1);
+        _cleanup_(policy_freep) Policy *p = NULL, *none = NULL;
+        PolicyErrors errors = { 0 };
+        Folders f;
+
+        folders_make(&f);
+        p = load(&f);
+        assert_string_equal(in_force(p, &d, "irq", "mode"), "spread");
+        folders_remove(&f);
+        assert_int_equal(policy_load_dirs(NULL, 0, &none, &errors), 0);
+        assert_string_equal(in_force(none, &d, "irq", "mode"), "spread");
+}
+
+/* Every bad file is shown, and nothing of the good one applies. */
+static void nothing_half_applied(void **state)
+{
+        _cleanup_(freep) char *first = NULL, *second = NULL, *folder = NULL;
+        PolicyErrors errors = { 0 };
+        Policy *p = NULL;
+        Folders f;
+
+        folders_make(&f);
+        write_file(f.low, "a.yaml", V "rule: []");
+        write_file(f.low, "b.yaml", V);
+        write_file(f.high, "c.yaml", "");
+        folder = strf("%s/d.yaml", f.high);
+        assert_int_equal(mkdir(folder, 0700), 0);
+        assert_int_equal(policy_load_dirs(f.dirs, 3, &p, &errors), -EINVAL);
+        assert_null(p);
+        assert_int_equal(errors.n, 3);
+        first = strf("%s/a.yaml:2:1", f.low);
+        second = strf("%s/c.yaml:1:1", f.high);
+        assert_string_equal(errors.items[0].where, first);
+        assert_string_equal(errors.items[1].where, second);
+        assert_string_equal(errors.items[2].where, folder);
+        assert_string_equal(errors.items[2].text, "is not a regular file");
+        folders_remove(&f);
+}
+
+static void bad_file_names(void **state)
+{
+        PolicyErrors errors = { 0 };
+        Policy *p = NULL;
+        Folders f;
+
+        folders_make(&f);
+        write_file(f.high, "a\nb.yaml", V);
+        assert_int_equal(policy_load_dirs(f.dirs, 3, &p, &errors), -EINVAL);
+        assert_int_equal(errors.n, 1);
+        assert_string_equal(errors.items[0].where, f.high);
+        folders_remove(&f);
+}
+
+static void one_file(void **state)
+{
+        _cleanup_(freep) char *path = NULL, *where = NULL;
+        _cleanup_(policy_freep) Policy *p = NULL;
+        PolicyErrors errors = { 0 };
+        Folders f;
+
+        folders_make(&f);
+        path = strf("%s/a.yaml", f.low);
+        assert_int_equal(policy_load_file(path, &p, &errors), -ENOENT);
+        assert_int_equal(errors.n, 1);
+        assert_int_equal(errors.items[0].code, -ENOENT);
+        assert_string_equal(errors.items[0].where, path);
+        assert_string_equal(errors.items[0].text, "cannot read the policy: No such file or directory");
+        errors = (PolicyErrors) { 0 };
+        assert_int_equal(policy_load_file(f.low, &p, &errors), -EISDIR);
+        write_file(f.low, "a.yaml", V "defaults: {verify: x}");
+        errors = (PolicyErrors) { 0 };
+        assert_int_equal(policy_load_file(path, &p, &errors), -EINVAL);
+        where = strf("%s:2:20", path);
+        assert_string_equal(errors.items[0].where, where);
+        assert_null(p);
+        write_file(f.low, "a.yaml", V "defaults: {verify: 20}");
+        assert_int_equal(policy_load_file(path, &p, NULL), 0);
+        assert_int_equal(policy_defaults(p)->verify, 20);
+        folders_remove(&f);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(compiled_in),     cmocka_unit_test(defaults_section),
-                cmocka_unit_test(durations),       cmocka_unit_test(values),
-                cmocka_unit_test(origin),          cmocka_unit_test(match_everything),
-                cmocka_unit_test(match_by_key),    cmocka_unit_test(match_netdev),
-                cmocka_unit_test(later_rules_win), cmocka_unit_test(one_error),
+                cmocka_unit_test(compiled_in),
+                cmocka_unit_test(defaults_section),
+                cmocka_unit_test(durations),
+                cmocka_unit_test(values),
+                cmocka_unit_test(origin),
+                cmocka_unit_test(match_everything),
+                cmocka_unit_test(match_by_key),
+                cmocka_unit_test(match_netdev),
+                cmocka_unit_test(later_rules_win),
+                cmocka_unit_test(one_error),
+                cmocka_unit_test(errors_in_order),
+                cmocka_unit_test(at_most_twenty),
+                cmocka_unit_test(long_words),
+                cmocka_unit_test(limits),
+                cmocka_unit_test(many_keys),
+                cmocka_unit_test(size_limit),
+                cmocka_unit_test(cut_texts),
+                cmocka_unit_test(folders_in_order),
+                cmocka_unit_test(same_name_replaces),
+                cmocka_unit_test(no_file_is_the_default),
+                cmocka_unit_test(nothing_half_applied),
+                cmocka_unit_test(bad_file_names),
+                cmocka_unit_test(one_file),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

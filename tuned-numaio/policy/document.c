@@ -345,7 +345,7 @@ int doc_parse(Problems *p, const char *text, size_t size, DocNode *ret)
         if (!yaml_parser_initialize(&d.parser))
                 return -ENOMEM;
         yaml_parser_set_encoding(&d.parser, YAML_UTF8_ENCODING);
-        yaml_parser_set_input_string(&d.parser, (const unsigned char *)text, size);
+        yaml_parser_set_input_string(&d.parser, (const unsigned char *)(text ? text : ""), size);
         r = read_stream(&d, ret);
         yaml_parser_delete(&d.parser);
         return r;
