@@ -65,7 +65,7 @@ static void compiled_in(void **state)
         assert_string_equal(in_force(p, &hba, "irq", "mode"), "spread");
         assert_string_equal(in_force(p, &hba, "workqueue", "cpumask"), "node");
         assert_string_equal(in_force(p, &iscsi, "workqueue", "cpumask"), "node");
-        assert_string_equal(in_force(p, &iscsi, "irq", "mode"), "");
+        assert_string_equal(in_force(p, &iscsi, "irq", "mode"), "spread");
         assert_string_equal(in_force(p, &hba, "", "node"), "");
         assert_string_equal(policy_get(p, &hba, "irq", "mode")->rule, "interrupts");
         assert_int_equal(policy_files(p)->n, 1);

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "basic/array.h"
+#include "plan/plan.h"
+#include "test.h"
+
+#include <string.h>
+
+/* Two nodes of four CPUs, no SMT, one cache for each node. */
+static Snapshot *machine(void)
+{
+        Snapshot *s = snapshot_new();
+
+        s->numa = true;
+        s->cpu_bits = 8;
+        s->n_nodes = 2;
+        s->nodes = calloc(2, sizeof(Node));
+        s->n_cpus = 8;
+        s->cpus = calloc(8, sizeof(Cpu));
+        for (unsigned i = 0; i < 8; i++) {
+                int node = i / 4;
+
+                s->cpus[i] = (Cpu) { .id = i, .node = node, .core = (int)i, .cache = node * 4 };
+                s->nodes[node].id = node;
+                assert_int_equal(cpuset_add(&s->online, i), 0);
+                assert_int_equal(cpuset_add(&s->nodes[node].cpus, i), 0);
+        }
+        return s;
+}
+
+static Device *add_device(Snapshot *s, const char *id, DeviceClass class, int node)
+{
+        Device *d = ARRAY_APPEND(s->devices, s->n_devices);
+
+        *d = (Device) { .id = strdup(id),
+                        .class = class,
+                        .driver = strdup("driver"),
+                        .node = node,
+                        .node_source = node < 0 ? NODE_SOURCE_UNKNOWN : NODE_SOURCE_DEVICE,
+                        .node_text = strdup("numa_node of the device") };
+        if (strncmp(id, "pci:", 4) == 0)
+                d->pci = strdup(id + 4);
+        return d;
+}
+
+static Vector *add_vector(Device *d, VectorRole role, int queue, const char *affinity, const char *effective)
+{
+        static const char *const prefix[] = { "q", "rx", "tx", "slow" };
+        Vector *v = ARRAY_APPEND(d->vectors, d->n_vectors);
+
+        *v = (Vector) { .irq = 100 + (unsigned)d->n_vectors - 1,
+                        .index = (unsigned)d->n_vectors - 1,
+                        .role = role,
+                        .queue = queue,
+                        .action = strdup("action"),
+                        .key = strf("%s%d", prefix[role], queue) };
+        assert_int_equal(cpuset_parse_list(affinity, &v->affinity), 0);
+        assert_int_equal(cpuset_parse_list(effective, &v->effective), 0);
+        return v;
+}
+
+static Workqueue *add_workqueue(Snapshot *s, const char *name, int device, const char *cpus)
+{
+        Workqueue *w = ARRAY_APPEND(s->workqueues, s->n_workqueues);
+
+        *w = (Workqueue) { .name = strdup(name),
+                           .path = strf("sys/devices/virtual/workqueue/%s", name),
+                           .device = device };
+        assert_int_equal(cpuset_parse_list(cpus, &w->cpumask), 0);
+        return w;
+}
+
+static Plan *make(const Snapshot *s, const char *yaml, const Strv *held)
+{
+        _cleanup_(policy_freep) Policy *policy = NULL;
+        PolicyErrors errors = { 0 };
+        PlanInput in = { .snapshot = s, .held = held };
+        Plan *p = NULL;
+
+        if (yaml)
+                assert_int_equal(policy_parse("test.yaml", yaml, strlen(yaml), &policy, &errors), 0);
+        else
+                assert_int_equal(policy_new_default(&policy), 0);
+        in.policy = policy;
+        assert_int_equal(plan(&in, &p), 0);
+        return p;
+}
+
+static const Change *change_of(const Plan *p, const char *id)
+{
+        for (size_t i = 0; i < p->n_changes; i++)
+                if (strcmp(p->changes[i].id, id) == 0)
+                        return &p->changes[i];
+        return NULL;
+}
+
+static const Verdict *verdict_of(const Plan *p, const char *device, const char *knob)
+{
+        for (size_t i = 0; i < p->n_verdicts; i++)
+                if (strcmp(p->verdicts[i].device, device) == 0 && strcmp(p->verdicts[i].knob, knob) == 0)
+                        return &p->verdicts[i];
+        return NULL;
+}
+
+static void misplaced_vectors_go_home(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = machine();
+        _cleanup_(plan_freep) Plan *p = NULL;
+        Device *d = add_device(s, "pci:0000:21:00.0", DEVICE_HBA, 1);
+        bool used[8] = { 0 };
+        const Change *slow;
+
+        for (int q = 0; q < 4; q++)
+                add_vector(d, VECTOR_QUEUE, q, "0", "0");
+        add_vector(d, VECTOR_SLOW, -1, "0", "0");
+        free(d->vectors[4].key);
+        d->vectors[4].key = strdup("slow-admin");
+        p = make(s, NULL, NULL);
+        assert_int_equal(p->n_changes, 5);
+        for (size_t i = 0; i < 4; i++) {
+                int cpu = atoi(p->changes[i].desired);
+
+                assert_true(cpu >= 4 && cpu < 8 && !used[cpu]);
+                used[cpu] = true;
+                assert_string_equal(p->changes[i].current, "0");
+                assert_string_equal(p->changes[i].fallback, "4-7");
+                assert_string_equal(p->changes[i].reason.rule, "interrupts");
+                assert_true(p->changes[i].reason.line > 0);
+        }
+        assert_string_equal(p->changes[1].path, "proc/irq/101/smp_affinity_list");
+        slow = change_of(p, "pci:0000:21:00.0~irq.affinity~slow-admin");
+        assert_non_null(slow);
+        assert_string_equal(slow->desired, "4-7");
+}
+
+static void what_is_home_stays(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = machine();
+        _cleanup_(plan_freep) Plan *p = NULL;
+        Device *d = add_device(s, "pci:0000:21:00.0", DEVICE_HBA, 1);
+
+        add_vector(d, VECTOR_QUEUE, 0, "0-7", "5"); /* anywhere by its mask, but at home in effect */
+        add_vector(d, VECTOR_QUEUE, 1, "4-7", "6");
+        add_vector(d, VECTOR_SLOW, -1, "4", "4");
+        p = make(s, NULL, NULL);
+        assert_int_equal(p->n_changes, 0);
+        assert_int_equal(verdict_of(p, d->id, "irq.affinity")->state, VERDICT_RIGHT);
+}
+
+static void evening_out_is_named(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = machine();
+        _cleanup_(plan_freep) Plan *p = NULL;
+        Device *d = add_device(s, "pci:0000:21:00.0", DEVICE_HBA, 1);
+
+        add_vector(d, VECTOR_QUEUE, 0, "4", "4");
+        add_vector(d, VECTOR_QUEUE, 1, "4", "4");
+        p = make(s, NULL, NULL);
+        assert_int_equal(p->n_changes, 1);
+        assert_string_equal(p->changes[0].id, "pci:0000:21:00.0~irq.affinity~q1");
+        assert_string_equal(p->changes[0].desired, "5");
+        assert_non_null(strstr(p->changes[0].reason.text, "evening out"));
+}
+
+static void rx_and_tx_stay_together(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = machine();
+        _cleanup_(plan_freep) Plan *p = NULL;
+        Device *d = add_device(s, "pci:0000:22:00.0", DEVICE_NIC, 1);
+
+        for (int q = 0; q < 3; q++) {
+                add_vector(d, VECTOR_RX, q, "0", "0");
+                add_vector(d, VECTOR_TX, q, "1", q == 2 ? "6" : "1"); /* tx of queue 2 is at home */
+        }
+        p = make(s, NULL, NULL);
+        assert_int_equal(p->n_changes, 5);
+        for (int q = 0; q < 3; q++) {
+                _cleanup_(freep) char *rx = strf("pci:0000:22:00.0~irq.affinity~rx%d", q);
+                _cleanup_(freep) char *tx = strf("pci:0000:22:00.0~irq.affinity~tx%d", q);
+
+                assert_non_null(change_of(p, rx));
+                if (q == 2)
+                        assert_string_equal(change_of(p, rx)->desired, "6");
+                else
+                        assert_string_equal(change_of(p, rx)->desired, change_of(p, tx)->desired);
+        }
+        assert_string_not_equal(p->changes[0].desired, p->changes[2].desired);
+}
+
+static void managed_vectors_are_never_changes(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = machine();
+        _cleanup_(plan_freep) Plan *p = NULL;
+        Device *d = add_device(s, "pci:0000:41:00.0", DEVICE_NVME, 1);
+
+        for (int q = 0; q < 4; q++) {
+                Vector *v = add_vector(d, VECTOR_QUEUE, q, "0", "0");
+
+                v->managed = true;
+                v->settable = SETTABLE_NO;
+        }
+        p = make(s, NULL, NULL);
+        assert_int_equal(p->n_changes, 0);
+        assert_int_equal(verdict_of(p, d->id, "irq.affinity")->state, VERDICT_MANAGED);
+}
+
+static void refused_vectors_are_shown_as_not_settable(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = machine();
+        _cleanup_(plan_freep) Plan *p = NULL;
+        Device *d = add_device(s, "pci:0000:21:00.0", DEVICE_HBA, 1);
+
+        add_vector(d, VECTOR_QUEUE, 0, "0", "0")->settable = SETTABLE_NO;
+        p = make(s, NULL, NULL);
+        assert_int_equal(p->n_changes, 1);
+        assert_int_equal(p->changes[0].settable, SETTABLE_NO);
+}
+
+static void a_pending_move_is_not_repeated(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = machine();
+        _cleanup_(plan_freep) Plan *p = NULL;
+        Device *d = add_device(s, "pci:0000:21:00.0", DEVICE_HBA, 1);
+
+        add_vector(d, VECTOR_QUEUE, 0, "5", "0")->pending = true;
+        p = make(s, NULL, NULL);
+        assert_int_equal(p->n_changes, 0);
+}
+
+static void unknown_node_is_left_alone(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = machine();
+        _cleanup_(plan_freep) Plan *p = NULL;
+        Device *d = add_device(s, "pci:0000:21:00.0", DEVICE_HBA, NODE_UNKNOWN);
+
+        add_vector(d, VECTOR_QUEUE, 0, "0", "0");
+        p = make(s, NULL, NULL);
+        assert_int_equal(p->n_changes, 0);
+        assert_int_equal(verdict_of(p, d->id, "irq.affinity")->state, VERDICT_UNKNOWN_NODE);
+}
+
+static void a_policy_may_name_the_node(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = machine();
+        _cleanup_(plan_freep) Plan *p = NULL;
+        Device *d = add_device(s, "pci:0000:21:00.0", DEVICE_HBA, NODE_UNKNOWN);
+
+        add_vector(d, VECTOR_QUEUE, 0, "0", "0");
+        p = make(s, "version: 1\nrules:\n  - name: mine\n    set: {node: 1, cpus: 6-7, irq: {mode: node}}\n",
+                 NULL);
+        assert_int_equal(p->n_changes, 1);
+        assert_string_equal(p->changes[0].desired, "6-7");
+        assert_string_equal(p->changes[0].reason.file, "test.yaml");
+        assert_int_equal(p->changes[0].reason.line, 4);
+        assert_int_equal(verdict_of(p, d->id, "irq.affinity")->node_source, NODE_SOURCE_POLICY);
+}
+
+static void isolated_cpus_by_name_are_an_error(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = machine();
+        _cleanup_(plan_freep) Plan *p = NULL;
+        Device *d = add_device(s, "pci:0000:21:00.0", DEVICE_HBA, 1);
+
+        assert_int_equal(cpuset_add(&s->isolated, 5), 0);
+        add_vector(d, VECTOR_QUEUE, 0, "0", "0");
+        p = make(s, "version: 1\nrules:\n  - name: mine\n    set: {irq: {mode: 4-5}}\n", NULL);
+        assert_int_equal(p->n_changes, 0);
+        assert_int_equal(verdict_of(p, d->id, "irq.affinity")->state, VERDICT_ERROR);
+        assert_non_null(strstr(verdict_of(p, d->id, "irq.affinity")->reason.text, "test.yaml:4"));
+        assert_non_null(strstr(verdict_of(p, d->id, "irq.affinity")->reason.text, "CPU 5"));
+}
+
+static void held_devices_are_not_touched(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = machine();
+        _cleanup_(plan_freep) Plan *p = NULL;
+        Device *d = add_device(s, "pci:0000:21:00.0", DEVICE_HBA, 1);
+        Strv held = { 0 };
+
+        add_vector(d, VECTOR_QUEUE, 0, "0", "0");
+        assert_int_equal(strv_add(&held, d->id), 0);
+        p = make(s, NULL, &held);
+        assert_int_equal(p->n_changes, 0);
+        assert_int_equal(verdict_of(p, d->id, "irq.affinity")->state, VERDICT_HELD);
+        strv_clear(&held);
+}
+
+static void workqueues_run_on_the_node(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = machine();
+        _cleanup_(plan_freep) Plan *p = NULL;
+        const Change *c;
+
+        add_device(s, "iscsi:default:iqn.2024-01.test:t1", DEVICE_ISCSI_HOST, 1);
+        add_workqueue(s, "iscsi_q_4", 0, "0-7");
+        add_workqueue(s, "iscsi_ctrl_4:1", 0, "4-7");
+        add_workqueue(s, "scsi_tmf_4", 0, "0-3");
+        add_workqueue(s, "writeback", -1, "0-7");
+        p = make(s, NULL, NULL);
+        assert_int_equal(p->n_changes, 2);
+        c = change_of(p, "iscsi:default:iqn.2024-01.test:t1~workqueue.cpumask~iscsi_q");
+        assert_non_null(c);
+        assert_string_equal(c->desired, "000000f0");
+        assert_string_equal(c->current, "000000ff");
+        assert_string_equal(c->path, "sys/devices/virtual/workqueue/iscsi_q_4/cpumask");
+        assert_non_null(change_of(p, "iscsi:default:iqn.2024-01.test:t1~workqueue.cpumask~scsi_tmf"));
+}
+
+/* A mask outside the global one is accepted by the kernel and means "everywhere": never written. */
+static void masks_outside_the_global_one_are_not_written(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = machine();
+        _cleanup_(plan_freep) Plan *p = NULL;
+
+        add_device(s, "iscsi:default:iqn.2024-01.test:t1", DEVICE_ISCSI_HOST, 1);
+        add_workqueue(s, "iscsi_q_4", 0, "0-7");
+        assert_int_equal(cpuset_parse_list("0-3", &s->workqueue_mask), 0);
+        p = make(s, NULL, NULL);
+        assert_int_equal(p->n_changes, 0);
+        assert_int_equal(verdict_of(p, s->devices[0].id, "workqueue.cpumask")->state, VERDICT_ERROR);
+}
+
+/* The second device goes where the first one is not; when the first one goes, the second one stays. */
+static void devices_share_a_node(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = machine();
+        _cleanup_(plan_freep) Plan *p = NULL;
+
+        add_device(s, "pci:0000:21:00.0", DEVICE_HBA, 1);
+        add_device(s, "pci:0000:22:00.0", DEVICE_HBA, 1);
+        add_vector(&s->devices[0], VECTOR_QUEUE, 0, "4", "4");
+        add_vector(&s->devices[0], VECTOR_QUEUE, 1, "5", "5");
+        add_vector(&s->devices[1], VECTOR_QUEUE, 0, "0", "0");
+        add_vector(&s->devices[1], VECTOR_QUEUE, 1, "0", "0");
+        p = make(s, NULL, NULL);
+        assert_int_equal(p->n_changes, 2);
+        assert_string_equal(p->changes[0].desired, "6");
+        assert_string_equal(p->changes[1].desired, "7");
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(misplaced_vectors_go_home),
+                cmocka_unit_test(what_is_home_stays),
+                cmocka_unit_test(evening_out_is_named),
+                cmocka_unit_test(rx_and_tx_stay_together),
+                cmocka_unit_test(managed_vectors_are_never_changes),
+                cmocka_unit_test(refused_vectors_are_shown_as_not_settable),
+                cmocka_unit_test(a_pending_move_is_not_repeated),
+                cmocka_unit_test(unknown_node_is_left_alone),
+                cmocka_unit_test(a_policy_may_name_the_node),
+                cmocka_unit_test(isolated_cpus_by_name_are_an_error),
+                cmocka_unit_test(held_devices_are_not_touched),
+                cmocka_unit_test(workqueues_run_on_the_node),
+                cmocka_unit_test(masks_outside_the_global_one_are_not_written),
+                cmocka_unit_test(devices_share_a_node),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "decisions.h"
+
+#include "basic/array.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+struct Book {
+        Decision *items; /* in order of id */
+        size_t n;
+};
+
+Book *book_new(void)
+{
+        return calloc(1, sizeof(Book));
+}
+
+static void decision_clear(Decision *d)
+{
+        free(d->id);
+        free(d->device);
+        free(d->plugin);
+        free(d->knob);
+        free(d->path);
+        free(d->first);
+        free(d->current);
+        free(d->desired);
+        free(d->reason.rule);
+        free(d->reason.file);
+        free(d->reason.text);
+}
+
+Book *book_free(Book *b)
+{
+        if (!b)
+                return NULL;
+        for (size_t i = 0; i < b->n; i++)
+                decision_clear(&b->items[i]);
+        free(b->items);
+        free(b);
+        return NULL;
+}
+
+/* The place of an id, or where it would be. */
+static size_t locate(const Book *b, const char *id, bool *ret_found)
+{
+        size_t low = 0, high = b->n;
+
+        while (low < high) {
+                size_t mid = (low + high) / 2;
+                int c = natural_compare(b->items[mid].id, id);
+
+                if (c == 0) {
+                        *ret_found = true;
+                        return mid;
+                }
+                if (c < 0)
+                        low = mid + 1;
+                else
+                        high = mid;
+        }
+        *ret_found = false;
+        return low;
+}
+
+Decision *book_find(Book *b, const char *id)
+{
+        bool found;
+        size_t i = locate(b, id, &found);
+
+        return found ? &b->items[i] : NULL;
+}
+
+Decision *book_find_path(Book *b, const char *path)
+{
+        for (size_t i = 0; i < b->n; i++)
+                if (b->items[i].path && strcmp(b->items[i].path, path) == 0)
+                        return &b->items[i];
+        return NULL;
+}
+
+size_t book_count(const Book *b)
+{
+        return b->n;
+}
+
+Decision *book_at(Book *b, size_t i)
+{
+        return i < b->n ? &b->items[i] : NULL;
+}
+
+/* Replaces a string by a copy; the old one stays when memory is short. */
+static int set_string(char **s, const char *value)
+{
+        char *copy;
+
+        if (!value || (*s && strcmp(*s, value) == 0))
+                return 0;
+        copy = strdup(value);
+        if (!copy)
+                return -ENOMEM;
+        free(*s);
+        *s = copy;
+        return 0;
+}
+
+static Decision *open_decision(Book *b, const char *id, const char *device, const char *plugin,
+                               const char *knob)
+{
+        bool found;
+        size_t i = locate(b, id, &found);
+        Decision d = { .irq = -1, .node = NODE_UNKNOWN };
+
+        if (found)
+                return &b->items[i];
+        if (set_string(&d.id, id) < 0 || set_string(&d.device, device) < 0 ||
+            set_string(&d.plugin, plugin) < 0 || set_string(&d.knob, knob) < 0 ||
+            array_grow(&b->items, b->n, sizeof(*b->items)) < 0) {
+                decision_clear(&d);
+                return NULL;
+        }
+        b->n++;
+        memmove(&b->items[i + 1], &b->items[i], (b->n - 1 - i) * sizeof(*b->items));
+        b->items[i] = d;
+        return &b->items[i];
+}
+
+static int set_reason(Reason *to, const Reason *from)
+{
+        to->line = from->line;
+        if (set_string(&to->rule, from->rule) < 0 || set_string(&to->file, from->file) < 0 ||
+            set_string(&to->text, from->text) < 0)
+                return -ENOMEM;
+        return 0;
+}
+
+static int take_change(Book *b, const Change *c, int node)
+{
+        Decision *d = open_decision(b, c->id, c->device, c->plugin, c->knob);
+
+        if (!d)
+                return -ENOMEM;
+        d->irq = c->irq;
+        d->node = node;
+        d->state = c->settable == SETTABLE_NO ? DECISION_REFUSED : DECISION_PLANNED;
+        if (set_string(&d->path, c->path) < 0 || set_string(&d->current, c->current) < 0 ||
+            set_string(&d->desired, c->desired) < 0)
+                return -ENOMEM;
+        return set_reason(&d->reason, &c->reason);
+}
+
+static DecisionState state_of_verdict(VerdictState v)
+{
+        switch (v) {
+        case VERDICT_RIGHT:
+                return DECISION_RIGHT;
+        case VERDICT_CHANGES:
+                return DECISION_PLANNED;
+        case VERDICT_MANAGED:
+                return DECISION_MANAGED;
+        case VERDICT_LEFT:
+                return DECISION_LEFT;
+        case VERDICT_UNKNOWN_NODE:
+                return DECISION_UNKNOWN_NODE;
+        case VERDICT_HELD:
+                return DECISION_HELD;
+        case VERDICT_NONE:
+                return DECISION_NONE;
+        case VERDICT_ERROR:
+        case _VERDICT_STATE_MAX:
+                return DECISION_ERROR;
+        }
+        return DECISION_ERROR;
+}
+
+static int take_verdict(Book *b, const Verdict *v)
+{
+        _cleanup_(freep) char *id = strf("%s~%s", v->device, v->knob);
+        Decision *d = id ? open_decision(b, id, v->device, v->plugin, v->knob) : NULL;
+
+        if (!d)
+                return -ENOMEM;
+        d->state = state_of_verdict(v->state);
+        d->node = v->node;
+        return set_reason(&d->reason, &v->reason);
+}
+
+static const Verdict *verdict_of(const Plan *p, const char *device, const char *knob)
+{
+        for (size_t i = 0; i < p->n_verdicts; i++)
+                if (strcmp(p->verdicts[i].device, device) == 0 && strcmp(p->verdicts[i].knob, knob) == 0)
+                        return &p->verdicts[i];
+        return NULL;
+}
+
+/* What is in force now at a path of this device: a new string in the form of `desired`; NULL = it is not
+ * there. */
+static char *current_value(const Snapshot *s, const Device *d, const char *path)
+{
+        for (size_t i = 0; i < d->n_vectors; i++) {
+                char name[64];
+
+                snprintf(name, sizeof(name), "proc/irq/%u/smp_affinity_list", d->vectors[i].irq);
+                if (strcmp(name, path) == 0)
+                        return cpuset_format_list(d->vectors[i].affinity);
+        }
+        for (size_t i = 0; i < s->n_workqueues; i++) {
+                const Workqueue *w = &s->workqueues[i];
+                size_t n = strlen(w->path);
+
+                if (w->device >= 0 && &s->devices[w->device] == d && strncmp(path, w->path, n) == 0 &&
+                    strcmp(path + n, "/cpumask") == 0)
+                        return cpuset_format_mask(w->cpumask, s->cpu_bits);
+        }
+        return NULL;
+}
+
+static DecisionState state_without_change(const Decision *d, const Verdict *v)
+{
+        if (v && v->state == VERDICT_HELD)
+                return DECISION_HELD;
+        if (v && v->state == VERDICT_LEFT)
+                return DECISION_LEFT;
+        if (d->state == DECISION_REFUSED)
+                return d->state;
+        return d->first ? DECISION_APPLIED : DECISION_RIGHT;
+}
+
+/* A decision about one file that the plan says nothing of any more. False = what it was about is gone. */
+static bool refresh(Decision *d, const Snapshot *s, const Plan *p)
+{
+        const Device *device = snapshot_device(s, d->device);
+        _cleanup_(freep) char *current = device && d->path ? current_value(s, device, d->path) : NULL;
+
+        if (!device)
+                return false;
+        if (!d->path)
+                return true;
+        if (!current)
+                return false;
+        free(d->current);
+        d->current = STEAL_PTR(current);
+        d->state = state_without_change(d, verdict_of(p, d->device, d->knob));
+        return true;
+}
+
+static void drop_gone(Book *b, const Snapshot *s, const Plan *p)
+{
+        size_t kept = 0;
+
+        for (size_t i = 0; i < b->n; i++) {
+                if (!refresh(&b->items[i], s, p)) {
+                        decision_clear(&b->items[i]);
+                        continue;
+                }
+                if (kept != i)
+                        b->items[kept] = b->items[i];
+                kept++;
+        }
+        b->n = kept;
+}
+
+int book_update(Book *b, const Snapshot *s, const Plan *p)
+{
+        int r;
+
+        drop_gone(b, s, p);
+        for (size_t i = 0; i < p->n_verdicts; i++) {
+                r = take_verdict(b, &p->verdicts[i]);
+                if (r < 0)
+                        return r;
+        }
+        for (size_t i = 0; i < p->n_changes; i++) {
+                const Verdict *v = verdict_of(p, p->changes[i].device, p->changes[i].knob);
+
+                r = take_change(b, &p->changes[i], v ? v->node : NODE_UNKNOWN);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+int book_result(Book *b, const ApplyResult *result, uint64_t now)
+{
+        Decision *d = book_find(b, result->id);
+
+        if (!d)
+                return 0;
+        d->error = result->error;
+        if (result->error == -EIO || result->error == -EPERM || result->error == -EACCES)
+                d->state = DECISION_REFUSED;
+        else
+                d->state = result->error < 0 ? DECISION_FAILED : DECISION_APPLIED;
+        if (result->written) {
+                d->writes++;
+                d->time = now;
+        }
+        if (result->error < 0)
+                return 0;
+        if (*result->set && set_string(&d->desired, result->set) < 0)
+                return -ENOMEM;
+        return *result->first ? set_string(&d->first, result->first) : 0;
+}
+
+int book_adopt(Book *b, const WriterReply *entry)
+{
+        static const Reason reason = {
+                .rule = (char *)"",
+                .file = (char *)"",
+                .text = (char *)"set before this process was started, and still right"
+        };
+        _cleanup_(freep) char *knob = NULL;
+        const char *first_tilde = strchr(entry->id, '~');
+        Decision *d;
+
+        if (!first_tilde || !*entry->path)
+                return 0;
+        knob = strndup(first_tilde + 1, strcspn(first_tilde + 1, "~"));
+        if (!knob)
+                return -ENOMEM;
+        {
+                _cleanup_(freep) char *plugin = strndup(knob, strcspn(knob, "."));
+
+                d = plugin ? open_decision(b, entry->id, entry->device, plugin, knob) : NULL;
+        }
+        if (!d)
+                return -ENOMEM;
+        if (entry->flags & WRITER_REFUSED) {
+                d->state = DECISION_REFUSED;
+                d->error = entry->error;
+        } else {
+                d->state = DECISION_APPLIED;
+        }
+        if (set_string(&d->path, entry->path) < 0 || set_reason(&d->reason, &reason) < 0)
+                return -ENOMEM;
+        if (*entry->set && set_string(&d->desired, entry->set) < 0)
+                return -ENOMEM;
+        return *entry->first ? set_string(&d->first, entry->first) : 0;
+}
+
+void book_restored(Book *b, const char *path)
+{
+        Decision *d = book_find_path(b, path);
+
+        if (!d)
+                return;
+        free(STEAL_PTR(d->first));
+        d->state = DECISION_HELD;
+        d->error = 0;
+}
+
+static json_t *string_or_null(const char *s)
+{
+        return s ? json_string(s) : json_null();
+}
+
+static json_t *time_or_null(uint64_t usec)
+{
+        time_t t = (time_t)(usec / 1000000);
+        char text[32];
+        struct tm tm;
+
+        if (usec == 0 || !gmtime_r(&t, &tm))
+                return json_null();
+        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+        return json_string(text);
+}
+
+json_t *decision_to_json(const Decision *d)
+{
+        return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:{s:s, s:s, s:i, "
+                         "s:s}, s:o, s:i}",
+                         "id", d->id, "device", d->device, "plugin", d->plugin, "knob", d->knob, "path",
+                         string_or_null(d->path), "irq", d->irq < 0 ? json_null() : json_integer(d->irq),
+                         "first", string_or_null(d->first), "current", string_or_null(d->current), "desired",
+                         string_or_null(d->desired), "state", decision_state_to_string(d->state), "error",
+                         d->error ? json_string(strerrorname_np(-d->error)) : json_null(), "node",
+                         d->node < 0 ? json_null() : json_integer(d->node), "reason", "rule",
+                         d->reason.rule ? d->reason.rule : "", "file", d->reason.file ? d->reason.file : "",
+                         "line", (int)d->reason.line, "text", d->reason.text ? d->reason.text : "", "time",
+                         time_or_null(d->time), "writes", (int)d->writes);
+}
+
+const char *decision_state_to_string(DecisionState s)
+{
+        static const char *const names[_DECISION_STATE_MAX] = {
+                [DECISION_RIGHT] = "right",     [DECISION_PLANNED] = "planned",
+                [DECISION_APPLIED] = "applied", [DECISION_FAILED] = "failed",
+                [DECISION_REFUSED] = "refused", [DECISION_MANAGED] = "managed",
+                [DECISION_LEFT] = "left",       [DECISION_UNKNOWN_NODE] = "unknown-node",
+                [DECISION_HELD] = "held",       [DECISION_NONE] = "none",
+                [DECISION_ERROR] = "error",
+        };
+
+        return names[s];
+}

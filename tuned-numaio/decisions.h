@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "apply/apply.h"
+#include "model/snapshot.h"
+#include "plan/plan.h"
+
+#include <jansson.h>
+#include <stdint.h>
+
+/* The book of decisions: what was decided for each knob, why, and what became of it. Filled from plans and
+ * from the writer's answers; kept over passes, and re-made from the ledger after a restart. */
+typedef enum DecisionState {
+        DECISION_RIGHT,   /* nothing had to be changed */
+        DECISION_PLANNED, /* to be written: by the next apply, or by hand in the modes ask and never */
+        DECISION_APPLIED, /* written, and it stands */
+        DECISION_FAILED,  /* the write failed; tried again at the next pass */
+        DECISION_REFUSED, /* the kernel refuses this file: not tried again */
+        DECISION_MANAGED, /* all vectors are kernel-managed */
+        DECISION_LEFT,
+        DECISION_UNKNOWN_NODE,
+        DECISION_HELD,
+        DECISION_NONE,  /* no such knob on this device */
+        DECISION_ERROR, /* the policy asks for what cannot be */
+        _DECISION_STATE_MAX,
+} DecisionState;
+
+typedef struct Decision {
+        char *id; /* DEVICE~KNOB for a device, DEVICE~KNOB~ROLE for one file */
+        char *device;
+        char *plugin, *knob;
+        char *path;    /* below the root; NULL for a device's */
+        int irq;       /* -1 = none */
+        char *first;   /* the value before the first write; NULL = never written */
+        char *current; /* the set in force at the last look */
+        char *desired;
+        DecisionState state;
+        int error; /* negative errno of the last write, 0 = none */
+        int node;
+        Reason reason;
+        uint64_t time;   /* of the last write, microseconds of the realtime clock; 0 = never */
+        unsigned writes; /* by this process */
+        uint64_t round;  /* the last round of passes that tried it */
+} Decision;
+
+typedef struct Book Book;
+
+Book *book_new(void);
+Book *book_free(Book *b);
+DEFINE_CLEANUP(Book, book_free)
+
+/* Takes a plan over: new and changed decisions, verdicts, and what is in force now. Decisions about what is
+ * no longer there are dropped. Returns 0 or -ENOMEM. */
+int book_update(Book *b, const Snapshot *s, const Plan *p);
+
+/* What the writer answered for one change. now: realtime, microseconds. */
+int book_result(Book *b, const ApplyResult *result, uint64_t now);
+
+/* An entry of the ledger, found after a restart. */
+int book_adopt(Book *b, const WriterReply *entry);
+
+/* A path was put back to its first value: it counts as never written. */
+void book_restored(Book *b, const char *path);
+
+/* NULL = none. Belongs to the book, valid until its next change. */
+Decision *book_find(Book *b, const char *id);
+Decision *book_find_path(Book *b, const char *path);
+size_t book_count(const Book *b);
+Decision *book_at(Book *b, size_t i);
+
+/* {id, device, plugin, knob, path, irq, first, current, desired, state, error, node, reason, time, writes};
+ * a new reference, NULL when memory is short. */
+json_t *decision_to_json(const Decision *d);
+const char *decision_state_to_string(DecisionState s);
