@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "api/http.h"
+#include "basic/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <string.h>
+
+#define USEC_PER_MSEC 1000u
+#define USEC_PER_SEC  1000000u
+
+/* Whose members may write. */
+#define API_GROUP "tuned-numaio"
+
+static const ApiLimits default_limits = {
+        .body = 256 * 1024,
+        .url = 2048,
+        .connections = 32,
+        .connections_user = 8,
+        .request_usec = 10 * USEC_PER_SEC,
+        .idle_usec = 60 * USEC_PER_SEC,
+        .deferred_usec = 120 * USEC_PER_SEC,
+};
+
+/* For a request's head, which libmicrohttpd keeps together with what it answers from. */
+#define CONNECTION_MEMORY (32u * 1024)
+
+int api_new(sd_event *event, const ApiBackend *backend, void *userdata, Api **ret)
+{
+        const struct group *g = getgrnam(API_GROUP);
+        Api *api = calloc(1, sizeof(*api));
+
+        if (!api)
+                return -ENOMEM;
+        *api = (Api) {
+                .event = sd_event_ref(event),
+                .backend = backend,
+                .userdata = userdata,
+                .limits = default_limits,
+                .group = g ? g->gr_gid : (gid_t)-1,
+        };
+        *ret = api;
+        return 0;
+}
+
+void api_set_limits(Api *api, const ApiLimits *limits)
+{
+        api->limits = *limits;
+}
+
+/* After every event, timer, or resumed connection: libmicrohttpd's epoll is edge-triggered, so what it left
+ * unread has to be asked for by its timeout. */
+static int pump(Listener *l)
+{
+        MHD_UNSIGNED_LONG_LONG msec;
+        int r;
+
+        if (MHD_run(l->mhd) != MHD_YES)
+                return -EIO;
+        if (MHD_get_timeout(l->mhd, &msec) != MHD_YES)
+                return sd_event_source_set_enabled(l->timer, SD_EVENT_OFF);
+        r = sd_event_source_set_time_relative(l->timer, msec * USEC_PER_MSEC);
+        return r < 0 ? r : sd_event_source_set_enabled(l->timer, SD_EVENT_ONESHOT);
+}
+
+static int pump_or_log(Listener *l)
+{
+        int r = pump(l);
+
+        if (r < 0)
+                log_error("The API's socket does not work any more: errno %d", -r);
+        return r;
+}
+
+static int on_io(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+        return pump_or_log(userdata);
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        return pump_or_log(userdata);
+}
+
+static void on_message(void *userdata, const char *format, va_list ap)
+{
+        char text[256];
+
+        vsnprintf(text, sizeof(text), format, ap);
+        text[strcspn(text, "\n")] = '\0';
+        log_debug("libmicrohttpd: %s", text);
+}
+
+static struct MHD_Daemon *start(Listener *l, int fd)
+{
+        return MHD_start_daemon(
+                MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, http_request, l,
+                MHD_OPTION_EXTERNAL_LOGGER, on_message, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
+                MHD_OPTION_CONNECTION_LIMIT, l->api->limits.connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                (size_t)CONNECTION_MEMORY, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_CONNECTION,
+                http_connection, l, MHD_OPTION_URI_LOG_CALLBACK, http_target, l, MHD_OPTION_NOTIFY_COMPLETED,
+                http_completed, l, MHD_OPTION_END);
+}
+
+static int watch(Listener *l)
+{
+        const union MHD_DaemonInfo *i = MHD_get_daemon_info(l->mhd, MHD_DAEMON_INFO_EPOLL_FD);
+        int r;
+
+        if (!i)
+                return -EIO;
+        r = sd_event_add_io(l->api->event, &l->io, i->epoll_fd, EPOLLIN, on_io, l);
+        if (r < 0)
+                return r;
+        /* Accuracy 1, not 0: that would mean 250 ms. */
+        r = sd_event_add_time(l->api->event, &l->timer, CLOCK_MONOTONIC, 0, 1, on_timer, l);
+        if (r < 0)
+                return r;
+        return pump(l);
+}
+
+/* libmicrohttpd must find no suspended connection when it stops. */
+static void listener_free(Listener *l)
+{
+        Error e = { 0 };
+
+        (void)error_set(&e, -ECONNRESET, NULL, "the daemon is stopping");
+        for (Connection *c = l->connections; c; c = c->next)
+                if (c->request && c->request->suspended)
+                        http_answer(c->request, e.code, NULL, &e);
+        sd_event_source_disable_unref(l->io);
+        sd_event_source_disable_unref(l->timer);
+        if (l->mhd)
+                MHD_stop_daemon(l->mhd); /* closes the socket too */
+        free(l);
+}
+
+int api_add_socket(Api *api, int fd, bool read_only)
+{
+        Listener *l = calloc(1, sizeof(*l));
+        int flags = fcntl(fd, F_GETFL), r;
+
+        if (!l || flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0) {
+                r = l ? -errno : -ENOMEM;
+                close(fd);
+                free(l);
+                return r;
+        }
+        l->api = api;
+        l->read_only = read_only;
+        l->mhd = start(l, fd);
+        r = l->mhd ? watch(l) : -EIO;
+        if (r < 0) {
+                if (!l->mhd)
+                        close(fd);
+                listener_free(l);
+                return r;
+        }
+        l->next = api->listeners;
+        api->listeners = l;
+        return 0;
+}
+
+Api *api_free(Api *api)
+{
+        if (!api)
+                return NULL;
+        while (api->listeners) {
+                Listener *l = api->listeners;
+
+                api->listeners = l->next;
+                listener_free(l);
+        }
+        while (api->deferred) {
+                ApiRequest *req = api->deferred;
+
+                api->deferred = req->next;
+                http_request_free(req);
+        }
+        sd_event_unref(api->event);
+        free(api);
+        return NULL;
+}
