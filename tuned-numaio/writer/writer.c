@@ -185,12 +185,14 @@ static LedgerEntry entry_of_job(const SetJob *j)
 static int note_unchanged(Writer *w, const SetJob *j)
 {
         const char *path = j->request->path;
+        int r;
 
         if (!ledger_find(w->ledger, path))
                 return 0;
-        if (j->fresh)
-                return ledger_forget(w->ledger, path);
-        return ledger_put_set(w->ledger, path, j->request->value);
+        r = j->fresh ? ledger_forget(w->ledger, path) : ledger_put_set(w->ledger, path, j->request->value);
+        if (r < 0)
+                w->reply.flags |= WRITER_NO_LEDGER;
+        return r;
 }
 
 /* Both records are in the file before the knob is written, so that a kill at any instant leaves a ledger that
@@ -316,12 +318,26 @@ static int check_set(const Writer *w, const WriterRequest *q, const Operation **
         return 0;
 }
 
+static void log_denied(const Writer *w, const WriterRequest *q, int error)
+{
+        log_event(w, &(WriterEvent) {
+                             .op = WRITER_SET,
+                             .denied = true,
+                             .device = q->device,
+                             .path = q->path,
+                             .new_value = q->value,
+                             .error = error,
+                     });
+}
+
 static int handle_set(Writer *w, const WriterRequest *q)
 {
         _cleanup_(set_job_done) SetJob j = { .request = q };
         int r;
 
         r = check_set(w, q, &j.op);
+        if (r == -EOPNOTSUPP || r == -EINVAL)
+                log_denied(w, q, r);
         if (r >= 0)
                 r = prepare_set(w, &j);
         if (r >= 0)

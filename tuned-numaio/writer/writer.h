@@ -26,14 +26,17 @@ DEFINE_CLEANUP(Writer, writer_free)
 
 /* What was done to a file, for the journal; strings are valid during the call. */
 typedef struct WriterEvent {
-        WriterOp op;      /* WRITER_SET or WRITER_RESTORE */
-        const char *knob; /* as in policies */
+        WriterOp op; /* WRITER_SET or WRITER_RESTORE */
+        bool denied; /* the request is outside the closed table: nothing was tried, its strings are unchecked
+                      */
+        const char *knob; /* as in policies; NULL when denied */
         const char *device, *path;
         const char *old_value, *new_value;
         int error; /* 0 = written; else the kernel's answer */
 } WriterEvent;
 
-/* Called after each write that was tried; NULL = nobody wants to know (as at first). */
+/* Called after each write that was tried, and each request that was denied; NULL = nobody wants to know (as
+ * at first). */
 typedef void (*WriterLog)(void *userdata, const WriterEvent *event);
 void writer_set_log(Writer *w, WriterLog log, void *userdata);
 
