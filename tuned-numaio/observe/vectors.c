@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "basic/array.h"
+#include "basic/parse.h"
+#include "observe/interrupts.h"
+#include "observe/managed.h"
+#include "observe/names.h"
+#include "observe/observe.h"
+#include "observe/role.h"
+
+#include <errno.h>
+#include <string.h>
+
+typedef struct Refusal {
+        unsigned irq;
+        int error;
+} Refusal;
+
+typedef struct Reader {
+        const Root *root;
+        Refusal *refusals; /* in order of IRQ */
+        size_t n_refusals;
+        Interrupts interrupts; /* empty unless needed */
+        bool by_lines;         /* no function shows msi_irqs: /proc/interrupts tells the owners */
+        bool have_lines;
+        unsigned *shared; /* legacy interrupts that a device has already */
+        size_t n_shared;
+        ManagedBasis basis;
+} Reader;
+
+/* IRQ numbers of one function. */
+typedef struct Irqs {
+        unsigned *items;
+        size_t n;
+} Irqs;
+
+static int add_irq(Irqs *irqs, unsigned irq)
+{
+        unsigned *slot = ARRAY_APPEND(irqs->items, irqs->n);
+
+        if (!slot)
+                return -ENOMEM;
+        *slot = irq;
+        return 0;
+}
+
+static int compare_irq(const void *a, const void *b)
+{
+        unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
+
+        return x < y ? -1 : x > y;
+}
+
+/* Only these say that the vector cannot be set at all; others (ENOSPC, EINVAL) depend on the value. */
+static bool is_lasting(int error)
+{
+        return error == -EIO || error == -EPERM || error == -EACCES;
+}
+
+static int take_refusals(Reader *r, const KnownRefusal *refusals, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                Refusal *slot, one = { .error = refusals[i].error };
+
+                if (!is_lasting(one.error) ||
+                    sscanf(refusals[i].path, "proc/irq/%u/smp_affinity", &one.irq) != 1)
+                        continue;
+                slot = ARRAY_APPEND(r->refusals, r->n_refusals);
+                if (!slot)
+                        return -ENOMEM;
+                *slot = one;
+        }
+        if (r->n_refusals > 1)
+                qsort(r->refusals, r->n_refusals, sizeof(*r->refusals), compare_irq);
+        return 0;
+}
+
+static int known_refusal(const Reader *r, unsigned irq)
+{
+        const Refusal *found =
+                r->n_refusals ? bsearch(&irq, r->refusals, r->n_refusals, sizeof(*r->refusals), compare_irq)
+                              : NULL;
+
+        return found ? found->error : 0;
+}
+
+static int load_lines(Reader *r)
+{
+        char *text = NULL;
+        int k;
+
+        if (r->have_lines)
+                return 0;
+        r->have_lines = true;
+        k = root_read(r->root, &text, "proc/interrupts");
+        if (k < 0)
+                return k == -ENOMEM ? k : 0;
+        return interrupts_parse(text, &r->interrupts);
+}
+
+/* Entries are files, in Linux 3.x folders. */
+static int irqs_of_folder(const Reader *r, const Device *d, Irqs *irqs)
+{
+        Strv names = { 0 };
+        unsigned irq;
+        int k;
+
+        k = root_list(r->root, &names, "%s/msi_irqs", d->path);
+        for (size_t i = 0; k >= 0 && i < names.n; i++)
+                if (parse_unsigned(names.items[i], &irq) >= 0)
+                        k = add_irq(irqs, irq);
+        strv_clear(&names);
+        return k == -ENOMEM ? k : 0;
+}
+
+static int irqs_of_lines(const Reader *r, const Device *d, Irqs *irqs)
+{
+        uint64_t function;
+        int k = 0;
+
+        if (pci_address(d->pci, &function) == 0)
+                return 0;
+        for (size_t i = 0; k >= 0 && i < r->interrupts.n_lines; i++) {
+                const InterruptLine *line = &r->interrupts.lines[i];
+
+                if (line->has_function && line->function == function)
+                        k = add_irq(irqs, line->irq);
+        }
+        return k;
+}
+
+/* A line interrupt may be shared; the first device in order of id has it. */
+static int legacy_irq(Reader *r, const Device *d, Irqs *irqs)
+{
+        unsigned *slot;
+        int irq;
+
+        if (root_read_int(r->root, &irq, "%s/irq", d->path) < 0 || irq <= 0)
+                return 0;
+        for (size_t i = 0; i < r->n_shared; i++)
+                if (r->shared[i] == (unsigned)irq)
+                        return 0;
+        slot = ARRAY_APPEND(r->shared, r->n_shared);
+        if (!slot)
+                return -ENOMEM;
+        *slot = (unsigned)irq;
+        return add_irq(irqs, (unsigned)irq);
+}
+
+static int find_irqs(Reader *r, const Device *d, Irqs *irqs)
+{
+        int k;
+
+        k = r->by_lines ? irqs_of_lines(r, d, irqs) : irqs_of_folder(r, d, irqs);
+        if (k >= 0 && irqs->n == 0)
+                k = legacy_irq(r, d, irqs);
+        if (irqs->n > 1)
+                qsort(irqs->items, irqs->n, sizeof(*irqs->items), compare_irq);
+        return k;
+}
+
+static bool is_irq_file(const char *name)
+{
+        static const char *const files[] = {
+                "affinity_hint",     "effective_affinity", "effective_affinity_list", "node", "smp_affinity",
+                "smp_affinity_list", "spurious",
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+                if (strcmp(files[i], name) == 0)
+                        return true;
+        return false;
+}
+
+static char *join(const char *a, const char *b)
+{
+        return a ? strf("%s, %s", a, b) : strdup(b);
+}
+
+/* The folders of proc/irq/N are named after the actions. *ret stays NULL when there is none; -ENOENT = there
+ * is no such IRQ. */
+static int actions_of_folder(const Root *root, unsigned irq, char **ret)
+{
+        _cleanup_(freep) char *text = NULL;
+        Strv names = { 0 };
+        int r;
+
+        r = root_list(root, &names, "proc/irq/%u", irq);
+        for (size_t i = 0; r >= 0 && i < names.n; i++) {
+                char *longer;
+
+                if (is_irq_file(names.items[i]))
+                        continue;
+                longer = join(text, names.items[i]);
+                free(text);
+                text = longer;
+                r = text ? 0 : -ENOMEM;
+        }
+        strv_clear(&names);
+        if (r >= 0)
+                *ret = STEAL_PTR(text);
+        return r;
+}
+
+/* "a,b": a name that cannot be a folder is only here. */
+static int actions_of_file(const Root *root, unsigned irq, char **ret)
+{
+        _cleanup_(freep) char *text = NULL, *joined = NULL;
+        char *save = NULL;
+        int r;
+
+        r = root_read(root, &text, "sys/kernel/irq/%u/actions", irq);
+        if (r < 0)
+                return r;
+        for (char *word = strtok_r(text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
+                char *longer = join(joined, word);
+
+                free(joined);
+                joined = longer;
+                if (!joined)
+                        return -ENOMEM;
+        }
+        *ret = STEAL_PTR(joined);
+        return 0;
+}
+
+/* The action's name, from where the kernel shows it; *ret stays NULL when nobody requested the interrupt. */
+static int read_action(Reader *r, unsigned irq, char **ret)
+{
+        const InterruptLine *line;
+        int k;
+
+        k = actions_of_folder(r->root, irq, ret);
+        if (k < 0 || *ret)
+                return k;
+        k = actions_of_file(r->root, irq, ret);
+        if (k >= 0 || k == -ENOMEM)
+                return k;
+        /* A capture without both. */
+        k = load_lines(r);
+        if (k < 0)
+                return k;
+        line = interrupts_find(&r->interrupts, irq);
+        if (line && line->action[0]) {
+                *ret = strdup(line->action);
+                return *ret ? 0 : -ENOMEM;
+        }
+        return 0;
+}
+
+static int read_affinity(const Root *root, Vector *v)
+{
+        struct stat st;
+        int r;
+
+        r = root_read_cpulist(root, &v->affinity, "proc/irq/%u/smp_affinity_list", v->irq);
+        if (r < 0 && r != -ENOMEM)
+                r = root_read_cpumask(root, &v->affinity, "proc/irq/%u/smp_affinity", v->irq);
+        if (r < 0)
+                return r;
+        r = root_read_cpulist(root, &v->effective, "proc/irq/%u/effective_affinity_list", v->irq);
+        if (r < 0) {
+                v->effective = cpuset_new(1);
+                if (!v->effective)
+                        return -ENOMEM;
+        }
+        v->pending = !cpuset_is_subset(v->effective, v->affinity);
+        r = root_stat(root, &st, "proc/irq/%u/smp_affinity_list", v->irq);
+        if (r >= 0 && !(st.st_mode & 0222)) {
+                v->managed = true;
+                v->settable = SETTABLE_NO;
+        }
+        return 0;
+}
+
+static int read_vector(Reader *r, unsigned irq, size_t index, Vector *v)
+{
+        int k;
+
+        v->irq = irq;
+        v->index = (unsigned)index;
+        v->queue = -1;
+        k = read_action(r, irq, &v->action);
+        if (k < 0)
+                return k;
+        if (!v->action)
+                return -ENOENT;
+        k = read_affinity(r->root, v);
+        if (k < 0)
+                return k;
+        v->refused = known_refusal(r, irq);
+        if (v->refused)
+                v->settable = SETTABLE_NO;
+        return 0;
+}
+
+static int read_device(Reader *r, Device *d)
+{
+        _cleanup_(freep) unsigned *items = NULL;
+        Irqs irqs = { 0 };
+        int k;
+
+        k = find_irqs(r, d, &irqs);
+        items = irqs.items;
+        for (size_t i = 0; k >= 0 && i < irqs.n; i++) {
+                Vector v = { 0 }, *slot;
+
+                k = read_vector(r, items[i], i, &v);
+                if (k >= 0) {
+                        slot = ARRAY_APPEND(d->vectors, d->n_vectors);
+                        if (slot)
+                                *slot = v;
+                        else
+                                k = -ENOMEM;
+                }
+                if (k < 0)
+                        vector_clear(&v);
+                if (k != -ENOMEM)
+                        k = 0; /* not requested, or gone meanwhile */
+        }
+        if (k >= 0)
+                k = vectors_name(d, irqs.n);
+        if (k >= 0)
+                k = vectors_settle_managed(d, irqs.n, &r->basis);
+        return k;
+}
+
+static bool has_msi_irqs(const Root *root, const Snapshot *s)
+{
+        for (size_t i = 0; i < s->n_devices; i++)
+                if (root_exists(root, "%s/msi_irqs", s->devices[i].path))
+                        return true;
+        return false;
+}
+
+int observe_vectors(const Root *root, const KnownRefusal *refusals, size_t n_refusals, Snapshot *s)
+{
+        Reader r = { .root = root };
+        int k;
+
+        k = take_refusals(&r, refusals, n_refusals);
+        if (k >= 0)
+                k = managed_basis_read(root, s, &r.basis);
+        r.by_lines = !has_msi_irqs(root, s);
+        if (k >= 0 && r.by_lines)
+                k = load_lines(&r);
+        for (size_t i = 0; k >= 0 && i < s->n_devices; i++)
+                k = read_device(&r, &s->devices[i]);
+        free(r.refusals);
+        free(r.shared);
+        interrupts_clear(&r.interrupts);
+        managed_basis_clear(&r.basis);
+        return k;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "basic/array.h"
+#include "basic/parse.h"
+#include "observe/observe.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define WORKQUEUE_DIR "sys/devices/virtual/workqueue"
+
+/* Workqueues named after the SCSI host that they serve; what may follow the number. */
+static const struct {
+        const char *prefix, *after;
+} host_names[] = {
+        { "scsi_tmf_", "" },   /* error handling, every host: drivers/scsi/hosts.c */
+        { "scsi_wq_", "" },    /* transports with work of their own: drivers/scsi/hosts.c */
+        { "iscsi_q_", "" },    /* transmit work: drivers/scsi/libiscsi.c */
+        { "iscsi_ctrl_", ":" } /* one per session, "HOST:SID": drivers/scsi/scsi_transport_iscsi.c */
+};
+
+static int host_of(const char *name)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(host_names); i++) {
+                size_t n = strlen(host_names[i].prefix), digits;
+                char number[16];
+                unsigned host;
+
+                if (strncmp(name, host_names[i].prefix, n) != 0)
+                        continue;
+                digits = strspn(name + n, "0123456789");
+                if (digits == 0 || digits >= sizeof(number) || name[n + digits] != host_names[i].after[0])
+                        return -1;
+                memcpy(number, name + n, digits);
+                number[digits] = '\0';
+                return parse_unsigned(number, &host) < 0 ? -1 : (int)host;
+        }
+        return -1;
+}
+
+/* A workqueue has max_active; the folder also holds the files cpumask and uevent and the folder power. */
+static bool is_workqueue(const Root *root, const char *name)
+{
+        return root_exists(root, WORKQUEUE_DIR "/%s/max_active", name) ||
+               root_exists(root, WORKQUEUE_DIR "/%s/cpumask", name);
+}
+
+/* A per-CPU workqueue has no cpumask. */
+static int fill(const Root *root, const Snapshot *s, const char *name, Workqueue *w)
+{
+        int host = host_of(name), r;
+
+        w->name = strdup(name);
+        w->path = strf(WORKQUEUE_DIR "/%s", name);
+        if (!w->name || !w->path)
+                return -ENOMEM;
+        w->device = host >= 0 ? snapshot_device_of_scsi_host(s, host) : -1;
+        w->numa = -1;
+        (void)root_read_int(root, &w->numa, "%s/numa", w->path);
+        r = root_read_cpumask(root, &w->cpumask, "%s/cpumask", w->path);
+        w->per_cpu = r == -ENOENT;
+        w->settable = w->per_cpu ? SETTABLE_NO : SETTABLE_YES;
+        if (r < 0 && !w->per_cpu)
+                return r;
+        return 0;
+}
+
+static int add(const Root *root, Snapshot *s, const char *name)
+{
+        Workqueue workqueue = { 0 }, *slot;
+        int r;
+
+        if (!is_workqueue(root, name))
+                return 0;
+        r = fill(root, s, name, &workqueue);
+        if (r >= 0) {
+                slot = ARRAY_APPEND(s->workqueues, s->n_workqueues);
+                if (slot)
+                        *slot = workqueue;
+                else
+                        r = -ENOMEM;
+        }
+        if (r < 0)
+                workqueue_clear(&workqueue);
+        return r == -ENOMEM ? r : 0;
+}
+
+int observe_workqueues(const Root *root, Snapshot *s)
+{
+        Strv names = { 0 };
+        int r;
+
+        (void)root_read_cpumask(root, &s->workqueue_mask, WORKQUEUE_DIR "/cpumask");
+        if (root_list(root, &names, WORKQUEUE_DIR) == -ENOMEM)
+                return -ENOMEM;
+        r = 0;
+        for (size_t i = 0; r >= 0 && i < names.n; i++)
+                r = add(root, s, names.items[i]);
+        strv_clear(&names);
+        return r;
+}
