@@ -435,8 +435,8 @@ static void limits(void **state)
         _cleanup_(freep) char *list = nested(V "rules: [{name: r, match: {node: [", "1,", "", 1024);
         _cleanup_(freep) char *too_long = nested(V "defaults: {verify: [", "1,", "", 1025);
         _cleanup_(freep) char *whole = strf("%s]}}]\n", list);
-        _cleanup_(policy_freep) Policy *p = parse(whole);
 
+        policy_free(parse(whole));
         expect_error(deep, strlen(deep), "t.yaml:2:9", "a rule must be a mapping (key: value), not a list");
         expect_error(too_deep, strlen(too_deep), "t.yaml:2:23", "lists and mappings are nested too deep");
         expect_error(very_deep, strlen(very_deep), "t.yaml:2:23", "lists and mappings are nested too deep");

@@ -72,7 +72,7 @@ static void send_to_journal(int level, const LogKnob *k, const char *message)
                 free(texts[i]);
 }
 
-static void log_valist(int level, const LogKnob *k, const char *format, va_list ap)
+static void _printf_(3, 0) log_valist(int level, const LogKnob *k, const char *format, va_list ap)
 {
         char message[2048];
 
