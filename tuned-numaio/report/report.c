@@ -324,12 +324,12 @@ static const char *result_state(const ApplyResult *r, bool restored)
         return restored ? "restored" : r->written ? "applied" : "right";
 }
 
-json_t *report_result(const ApplyResult *r, const char *device, const char *before, bool restored)
+json_t *report_result(const ApplyResult *r, const char *before, bool restored)
 {
         _cleanup_(freep) char *error = r->error < 0 ? report_errno(r->error) : NULL;
 
         return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:i, s:o}", "id", text_or_null(r->id),
-                         "device", text_or_null(device), "path", report_text(r->path), "first",
+                         "device", text_or_null(r->device), "path", text_or_null(r->path), "first",
                          text_or_null(r->first), "before", text_or_null(before), "desired",
                          text_or_null(r->set), "current", text_or_null(r->value), "state",
                          result_state(r, restored), "errno", -r->error, "error", report_text(error));

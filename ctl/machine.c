@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ctl/machine.h"
+
+#include "apply/apply.h"
+#include "basic/array.h"
+#include "observe/observe.h"
+#include "plan/plan.h"
+#include "report/report.h"
+#include "standin/standin.h"
+#include "writer/ledger.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define PASSES_MAX 4
+
+/* A file that was written before, by the ledger. */
+typedef struct Written {
+        char *path, *device;
+} Written;
+
+struct Machine {
+        Root *root;
+        char *folder; /* of the ledger */
+        Policy *policy;
+        Snapshot *snapshot;
+        Plan *plan;
+        Strv held;
+        KnownRefusal *refusals;
+        size_t n_refusals;
+        Written *written;
+        size_t n_written;
+        /* One apply or restore under way. */
+        json_t *results; /* id or path -> result */
+        bool restoring;
+        int error; /* -ENOMEM while results came in */
+};
+
+static int no_memory(Error *e)
+{
+        return error_set(e, -ENOMEM, NULL, "memory is short");
+}
+
+static int add_refusal(Machine *m, const char *path, int error)
+{
+        KnownRefusal *k;
+
+        for (size_t i = 0; i < m->n_refusals; i++)
+                if (strcmp(m->refusals[i].path, path) == 0)
+                        return 0;
+        k = ARRAY_APPEND(m->refusals, m->n_refusals);
+        if (!k)
+                return -ENOMEM;
+        k->path = strdup(path);
+        k->error = error;
+        if (!k->path) {
+                m->n_refusals--;
+                return -ENOMEM;
+        }
+        return 0;
+}
+
+static int add_written(Machine *m, const char *path, const char *device)
+{
+        Written *w = ARRAY_APPEND(m->written, m->n_written);
+
+        if (!w)
+                return -ENOMEM;
+        w->path = strdup(path);
+        w->device = strdup(device);
+        return w->path && w->device ? 0 : -ENOMEM;
+}
+
+static int take_entry(Machine *m, const LedgerEntry *entry)
+{
+        int r = 0;
+
+        if (entry->held)
+                return strv_add_unique(&m->held, entry->device);
+        if (entry->refused < 0)
+                r = add_refusal(m, entry->path, entry->refused);
+        if (r == 0 && entry->first)
+                r = add_written(m, entry->path, entry->device);
+        return r;
+}
+
+/* What an earlier apply on this copy left; none is fine, and a copy that is not ours to write too. */
+static int read_ledger(Machine *m, Error *e)
+{
+        _cleanup_(freep) char *boot_id = NULL;
+        _cleanup_(ledger_freep) Ledger *ledger = NULL;
+        int r;
+
+        if (root_is_live(m->root) || !root_exists(m->root, "run/tuned-numaio/ledger"))
+                return 0;
+        r = root_read(m->root, &boot_id, "proc/sys/kernel/random/boot_id");
+        if (r == -ENOMEM)
+                return no_memory(e);
+        if (access(m->folder, W_OK) < 0)
+                return 0;
+        r = ledger_open(m->folder, boot_id ? boot_id : "", &ledger, e);
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < ledger_count(ledger); i++)
+                if (take_entry(m, ledger_entry(ledger, i)) < 0)
+                        return no_memory(e);
+        return 0;
+}
+
+/* Observes and plans anew. */
+static int look(Machine *m, Error *e)
+{
+        PlanInput in = { .policy = m->policy, .held = &m->held };
+        int r;
+
+        m->plan = plan_free(m->plan);
+        m->snapshot = snapshot_free(m->snapshot);
+        r = observe(m->root, m->refusals, m->n_refusals, &m->snapshot);
+        if (r == -ENOMEM)
+                return no_memory(e);
+        if (r < 0)
+                return error_set(e, r, root_path(m->root), "this is no machine: %s", strerrordesc_np(-r));
+        in.snapshot = m->snapshot;
+        r = plan(&in, &m->plan);
+        return r < 0 ? no_memory(e) : 0;
+}
+
+static int load_policy(Machine *m, const char *file, PolicyErrors *errors, Error *e)
+{
+        int r = file ? policy_load_file(file, &m->policy, errors) : policy_new_default(&m->policy);
+
+        return r < 0 && errors->n == 0 ? error_set(e, r, file, "%s", strerrordesc_np(-r)) : r;
+}
+
+int machine_open(const char *root, const char *policy, Machine **ret, PolicyErrors *errors, Error *e)
+{
+        _cleanup_(machine_freep) Machine *m = calloc(1, sizeof(*m));
+        int r;
+
+        if (!m)
+                return no_memory(e);
+        r = root_open(root, &m->root);
+        if (r < 0)
+                return error_set(e, r, root, "it cannot be opened: %s", strerrordesc_np(-r));
+        m->folder = strf("%s/run/tuned-numaio", root_path(m->root));
+        if (!m->folder)
+                return no_memory(e);
+        r = load_policy(m, policy, errors, e);
+        if (r == 0)
+                r = read_ledger(m, e);
+        if (r == 0)
+                r = look(m, e);
+        if (r < 0)
+                return r;
+        *ret = STEAL_PTR(m);
+        return 0;
+}
+
+Machine *machine_free(Machine *m)
+{
+        if (!m)
+                return NULL;
+        plan_free(m->plan);
+        snapshot_free(m->snapshot);
+        policy_free(m->policy);
+        root_free(m->root);
+        strv_clear(&m->held);
+        for (size_t i = 0; i < m->n_refusals; i++)
+                free((char *)m->refusals[i].path);
+        free(m->refusals);
+        for (size_t i = 0; i < m->n_written; i++) {
+                free(m->written[i].path);
+                free(m->written[i].device);
+        }
+        free(m->written);
+        json_decref(m->results);
+        free(m->folder);
+        free(m);
+        return NULL;
+}
+
+/* ---- looking ---- */
+
+static int answer(json_t *json, json_t **ret, Error *e)
+{
+        if (!json)
+                return no_memory(e);
+        *ret = json;
+        return 0;
+}
+
+static int find_device(const Machine *m, const char *id, const Device **ret, Error *e)
+{
+        const Device *d = snapshot_device(m->snapshot, id);
+
+        if (!d)
+                return error_set(e, -ENOENT, id, "there is no such device below %s", root_path(m->root));
+        *ret = d;
+        return 0;
+}
+
+int machine_topology(Machine *m, const char *argument, json_t **ret, Error *e)
+{
+        return answer(report_topology(m->snapshot), ret, e);
+}
+
+static json_t *list(json_t *items)
+{
+        return json_pack("{s:o, s:n}", "items", items, "next");
+}
+
+int machine_devices(Machine *m, const char *argument, json_t **ret, Error *e)
+{
+        json_t *items = json_array();
+
+        for (size_t i = 0; i < m->snapshot->n_devices; i++)
+                if (json_array_append_new(
+                            items, report_device(m->snapshot, m->plan, &m->snapshot->devices[i])) < 0) {
+                        json_decref(items);
+                        return no_memory(e);
+                }
+        return answer(list(items), ret, e);
+}
+
+int machine_device(Machine *m, const char *argument, json_t **ret, Error *e)
+{
+        const Device *d;
+        int r = find_device(m, argument, &d, e);
+
+        return r < 0 ? r : answer(report_device_details(m->snapshot, m->plan, d), ret, e);
+}
+
+int machine_plan(Machine *m, const char *argument, json_t **ret, Error *e)
+{
+        return answer(report_plan(m->snapshot, m->plan), ret, e);
+}
+
+static int planned_node(const Machine *m, const Change *c)
+{
+        for (size_t i = 0; i < m->plan->n_verdicts; i++) {
+                const Verdict *v = &m->plan->verdicts[i];
+
+                if (v->knob == c->knob && strcmp(v->device, c->device) == 0)
+                        return v->node;
+        }
+        return NODE_UNKNOWN;
+}
+
+static json_t *decision(const char *id, const char *device, const char *plugin, const char *knob,
+                        const Change *c, const char *state, int node, const Reason *reason)
+{
+        return json_pack("{s:o, s:o, s:s, s:s, s:o, s:o, s:n, s:o, s:o, s:s, s:n, s:o, s:o, s:n, s:i}", "id",
+                         report_text(id), "device", report_text(device), "plugin", plugin, "knob", knob,
+                         "path", report_text(c ? c->path : NULL), "irq",
+                         c && c->irq >= 0 ? json_integer(c->irq) : json_null(), "first", "current",
+                         report_text(c ? c->current : NULL), "desired", report_text(c ? c->desired : NULL),
+                         "state", state, "error", "node",
+                         node == NODE_UNKNOWN ? json_null() : json_integer(node), "reason",
+                         report_reason(reason), "time", "writes", 0);
+}
+
+static json_t *decision_of_verdict(const Verdict *v)
+{
+        _cleanup_(freep) char *id = strf("%s~%s", v->device, v->knob);
+        const char *state = v->state == VERDICT_CHANGES ? "planned" : verdict_state_to_string(v->state);
+
+        return id ? decision(id, v->device, v->plugin, v->knob, NULL, state, v->node, &v->reason) : NULL;
+}
+
+/* As the daemon would decide now: nothing of it was done, as far as is known here. */
+static json_t *decisions(const Machine *m)
+{
+        json_t *items = json_array();
+        int r = items ? 0 : -1;
+
+        for (size_t i = 0; r == 0 && i < m->plan->n_verdicts; i++)
+                if (m->plan->verdicts[i].state != VERDICT_NONE)
+                        r = json_array_append_new(items, decision_of_verdict(&m->plan->verdicts[i]));
+        for (size_t i = 0; r == 0 && i < m->plan->n_changes; i++) {
+                const Change *c = &m->plan->changes[i];
+
+                r = json_array_append_new(items, decision(c->id, c->device, c->plugin, c->knob, c, "planned",
+                                                          planned_node(m, c), &c->reason));
+        }
+        if (r < 0) {
+                json_decref(items);
+                return NULL;
+        }
+        return items;
+}
+
+int machine_decisions(Machine *m, const char *argument, json_t **ret, Error *e)
+{
+        return answer(list(decisions(m)), ret, e);
+}
+
+int machine_decision(Machine *m, const char *argument, json_t **ret, Error *e)
+{
+        json_t *items = decisions(m), *item, *found = NULL;
+        size_t i;
+
+        if (!items)
+                return no_memory(e);
+        json_array_foreach(items, i, item) if (strcmp(json_string_value(json_object_get(item, "id")),
+                                                      argument) == 0) found = json_incref(item);
+        json_decref(items);
+        if (!found)
+                return error_set(e, -ENOENT, argument, "there is no such decision, see numaioctl decisions");
+        *ret = found;
+        return 0;
+}
+
+/* ---- changing a copy ---- */
+
+typedef struct Session {
+        int fd;
+        pid_t pid;
+        Applier *applier;
+} Session;
+
+static void session_close(Session *s)
+{
+        applier_free(s->applier);
+        if (s->fd >= 0)
+                close(s->fd);
+        if (s->pid > 0)
+                (void)waitpid(s->pid, NULL, 0);
+}
+
+static const char *current_of(const Machine *m, const char *id)
+{
+        for (size_t i = 0; i < m->plan->n_changes; i++)
+                if (strcmp(m->plan->changes[i].id, id) == 0)
+                        return m->plan->changes[i].current;
+        return NULL;
+}
+
+static bool is_final(int error)
+{
+        return error == -EIO || error == -EPERM || error == -EACCES;
+}
+
+static void on_done(void *userdata, const ApplyResult *result)
+{
+        Machine *m = userdata;
+        const char *key = *result->path ? result->path : result->device;
+        json_t *json = report_result(result, m->restoring ? NULL : current_of(m, result->id), m->restoring);
+
+        if (json_object_set_new(m->results, key, json) < 0)
+                m->error = -ENOMEM;
+        if (!m->restoring && is_final(result->error) && add_refusal(m, result->path, result->error) < 0)
+                m->error = -ENOMEM;
+}
+
+/* A copy's /run may be a link to ours: that would be the wrong ledger. */
+static int make_folder(const Machine *m, Error *e)
+{
+        _cleanup_(freep) char *run = strf("%s/run", root_path(m->root));
+        struct stat st;
+
+        if (!run)
+                return no_memory(e);
+        if ((mkdir(run, 0755) < 0 && errno != EEXIST) || lstat(run, &st) < 0)
+                return error_set(e, -errno, run, "it cannot be made: %s", strerrordesc_np(errno));
+        if (!S_ISDIR(st.st_mode))
+                return error_set(e, -ENOTDIR, run, "this has to be a folder, what was set is kept there");
+        if (mkdir(m->folder, 0755) < 0 && errno != EEXIST)
+                return error_set(e, -errno, m->folder, "it cannot be made: %s", strerrordesc_np(errno));
+        return 0;
+}
+
+static int session_open(Machine *m, bool restoring, Session *ret, Error *e)
+{
+        int r;
+
+        if (root_is_live(m->root))
+                return error_set(e, -EPERM, NULL,
+                                 "the live machine is changed by the daemon alone; leave --root out");
+        r = make_folder(m, e);
+        if (r < 0)
+                return r;
+        r = standin_start_writer(root_path(m->root), m->folder, &ret->pid);
+        if (r < 0)
+                return error_set(e, r, m->folder, "the writer cannot be started: %s", strerrordesc_np(-r));
+        ret->fd = r;
+        json_decref(m->results);
+        m->results = json_object();
+        m->restoring = restoring;
+        r = applier_new(ret->fd, on_done, m, &ret->applier);
+        return r < 0 || !m->results ? no_memory(e) : 0;
+}
+
+static int session_run(Machine *m, Session *s, Error *e)
+{
+        int r = apply_run(s->applier);
+
+        if (r < 0)
+                return error_set(e, r, NULL, "the writer ended: %s", strerrordesc_np(-r));
+        return m->error < 0 ? no_memory(e) : 0;
+}
+
+static int failed_to_queue(int error, const char *id, Error *e)
+{
+        return error_set(e, error, id, "%s", strerrordesc_np(-error));
+}
+
+/* Releases one device, or all that are held (device = NULL). */
+static int release(Machine *m, Session *s, const char *device, Error *e)
+{
+        Strv kept = { 0 };
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < m->held.n; i++) {
+                if (!device || strcmp(m->held.items[i], device) == 0)
+                        r = applier_hold(s->applier, m->held.items[i], false);
+                else
+                        r = strv_add(&kept, m->held.items[i]);
+        }
+        strv_clear(&m->held);
+        m->held = kept;
+        return r < 0 ? failed_to_queue(r, device, e) : 0;
+}
+
+/* Queues what was not tried before; *ret_n counts it. */
+static int queue_changes(Machine *m, Session *s, const char *device, size_t *ret_n, Error *e)
+{
+        size_t n = 0;
+        int r;
+
+        for (size_t i = 0; i < m->plan->n_changes; i++) {
+                const Change *c = &m->plan->changes[i];
+                const json_t *earlier = json_object_get(m->results, c->path);
+
+                if (device && strcmp(c->device, device) != 0)
+                        continue;
+                if (json_integer_value(json_object_get(earlier, "errno")) != 0)
+                        continue;
+                r = applier_set(s->applier, c);
+                if (r < 0)
+                        return failed_to_queue(r, c->id, e);
+                n++;
+        }
+        *ret_n = n;
+        return 0;
+}
+
+static size_t count_left(const Machine *m, const char *device)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < m->plan->n_changes; i++)
+                n += !device || strcmp(m->plan->changes[i].device, device) == 0;
+        return n;
+}
+
+static int answer_results(Machine *m, const char *device, json_t **ret, Error *e)
+{
+        json_t *changes = json_array(), *result;
+        const char *key;
+
+        json_object_foreach(m->results, key, result)
+        {
+                if (json_array_append(changes, result) < 0) {
+                        json_decref(changes);
+                        return no_memory(e);
+                }
+        }
+        return answer(json_pack("{s:o, s:I}", "changes", changes, "left", (json_int_t)count_left(m, device)),
+                      ret, e);
+}
+
+static int apply_passes(Machine *m, Session *s, const char *device, Error *e)
+{
+        size_t n = 1;
+        int r = 0;
+
+        for (unsigned i = 0; r == 0 && i < PASSES_MAX; i++) {
+                r = look(m, e);
+                if (r == 0)
+                        r = queue_changes(m, s, device, &n, e);
+                if (r < 0 || n == 0)
+                        return r;
+                r = session_run(m, s, e);
+        }
+        return r < 0 ? r : look(m, e);
+}
+
+int machine_apply(Machine *m, const char *argument, json_t **ret, Error *e)
+{
+        _cleanup_(session_close) Session s = { .fd = -1 };
+        const Device *d;
+        int r = argument ? find_device(m, argument, &d, e) : 0;
+
+        if (r == 0)
+                r = session_open(m, false, &s, e);
+        if (r == 0)
+                r = release(m, &s, argument, e);
+        if (r == 0)
+                r = apply_passes(m, &s, argument, e);
+        return r < 0 ? r : answer_results(m, argument, ret, e);
+}
+
+/* A device is held even when nothing of it was ever written. */
+static int queue_restore(Machine *m, Session *s, const char *device, Error *e)
+{
+        Strv devices = { 0 };
+        int r = device ? strv_add(&devices, device) : 0;
+
+        for (size_t i = 0; r == 0 && i < m->n_written; i++) {
+                const Written *w = &m->written[i];
+
+                if (device && strcmp(w->device, device) != 0)
+                        continue;
+                r = applier_restore(s->applier, w->device, w->path);
+                if (r == 0)
+                        r = strv_add_unique(&devices, w->device);
+        }
+        for (size_t i = 0; r == 0 && i < devices.n; i++) {
+                r = applier_hold(s->applier, devices.items[i], true);
+                if (r == 0)
+                        r = strv_add_unique(&m->held, devices.items[i]);
+        }
+        strv_clear(&devices);
+        return r < 0 ? failed_to_queue(r, device, e) : 0;
+}
+
+static bool was_written(const Machine *m, const char *device)
+{
+        for (size_t i = 0; i < m->n_written; i++)
+                if (strcmp(m->written[i].device, device) == 0)
+                        return true;
+        return false;
+}
+
+int machine_restore(Machine *m, const char *argument, json_t **ret, Error *e)
+{
+        _cleanup_(session_close) Session s = { .fd = -1 };
+        const Device *d;
+        int r = argument && !was_written(m, argument) ? find_device(m, argument, &d, e) : 0;
+
+        if (r == 0)
+                r = session_open(m, true, &s, e);
+        if (r == 0)
+                r = queue_restore(m, &s, argument, e);
+        if (r == 0)
+                r = session_run(m, &s, e);
+        if (r == 0)
+                r = look(m, e);
+        return r < 0 ? r : answer_results(m, argument, ret, e);
+}

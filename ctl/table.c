@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ctl/table.h"
+
+#include "basic/strv.h"
+
+#include <errno.h>
+#include <libsmartcols.h>
+#include <string.h>
+
+static inline void table_unref(struct libscols_table **t)
+{
+        scols_unref_table(*t);
+}
+
+const json_t *json_at(const json_t *o, const char *key)
+{
+        const char *dot;
+
+        while ((dot = strchr(key, '.'))) {
+                _cleanup_(freep) char *part = strndup(key, (size_t)(dot - key));
+
+                o = part ? json_object_get(o, part) : NULL;
+                key = dot + 1;
+        }
+        return json_object_get(o, key);
+}
+
+const char *json_text_at(const json_t *o, const char *key)
+{
+        const char *s = json_string_value(json_at(o, key));
+
+        return s ? s : "";
+}
+
+long json_number_at(const json_t *o, const char *key)
+{
+        return (long)json_integer_value(json_at(o, key));
+}
+
+static char *join(const json_t *array)
+{
+        char *all = NULL;
+        const json_t *item;
+        size_t i;
+
+        json_array_foreach((json_t *)array, i, item)
+        {
+                _cleanup_(freep) char *before = all, *text = json_for_people(item);
+
+                all = text ? strf("%s%s%s", before ? before : "", before ? " " : "", text) : NULL;
+                if (!all)
+                        return NULL;
+        }
+        return all ? all : strdup("-");
+}
+
+char *json_for_people(const json_t *v)
+{
+        if (json_is_array(v))
+                return join(v);
+        if (json_is_string(v))
+                return strdup(*json_string_value(v) ? json_string_value(v) : "-");
+        if (json_is_integer(v))
+                return strf("%" JSON_INTEGER_FORMAT, json_integer_value(v));
+        if (json_is_boolean(v))
+                return strdup(json_is_true(v) ? "yes" : "no");
+        return strdup("-");
+}
+
+static int add_columns(struct libscols_table *t, const Column *columns, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                const Column *c = &columns[i];
+                int flags = (c->flags & COLUMN_RIGHT ? SCOLS_FL_RIGHT : 0) |
+                            (c->flags & COLUMN_TREE ? SCOLS_FL_TREE : 0) |
+                            (c->flags & COLUMN_WRAP ? SCOLS_FL_WRAP : 0);
+
+                if (!scols_table_new_column(t, c->title, c->flags & COLUMN_WRAP ? 0.3 : 0, flags))
+                        return -ENOMEM;
+        }
+        return 0;
+}
+
+static int add_rows(struct libscols_table *t, struct libscols_line *parent, const Column *columns, size_t n,
+                    const json_t *rows)
+{
+        const json_t *row;
+        size_t i;
+
+        json_array_foreach((json_t *)rows, i, row)
+        {
+                struct libscols_line *line = scols_table_new_line(t, parent);
+
+                if (!line)
+                        return -ENOMEM;
+                for (size_t j = 0; j < n; j++) {
+                        const Column *c = &columns[j];
+                        char *text = c->text ? c->text(row) : json_for_people(json_at(row, c->key));
+
+                        if (!text || scols_line_refer_data(line, j, text) < 0) {
+                                free(text);
+                                return -ENOMEM;
+                        }
+                }
+                if (add_rows(t, line, columns, n, json_object_get(row, "children")) < 0)
+                        return -ENOMEM;
+        }
+        return 0;
+}
+
+int table_print(const Column *columns, size_t n_columns, const json_t *rows, Error *e)
+{
+        _cleanup_(table_unref) struct libscols_table *t = scols_new_table();
+
+        if (!t || add_columns(t, columns, n_columns) < 0 || add_rows(t, NULL, columns, n_columns, rows) < 0)
+                return error_set(e, -ENOMEM, NULL, "memory is short");
+        if (scols_print_table(t) < 0)
+                return error_set(e, -EIO, NULL, "the table cannot be printed");
+        return 0;
+}
