@@ -85,7 +85,7 @@ static inline int machine_remove_one(const char *path, const struct stat *st, in
 
 static inline void remove_folder(const char *path)
 {
-        assert_int_equal(nftw(path, machine_remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+        assert_int_equal(nftw(path, machine_remove_one, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT), 0);
 }
 
 static inline void machine_done(Machine *m)

@@ -401,9 +401,10 @@ static ssize_t receive(Applier *a, int *ret_fd)
         ssize_t n;
 
         m.msg_controllen = sizeof(control);
+        /* A writer that closed with requests unread gives one ECONNRESET before what it had answered. */
         do
                 n = recvmsg(a->fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-        while (n < 0 && errno == EINTR);
+        while (n < 0 && (errno == EINTR || errno == ECONNRESET));
         if (n < 0)
                 return -errno;
         c = CMSG_FIRSTHDR(&m);
@@ -432,7 +433,7 @@ static int take_reply(Applier *a)
 
         n = receive(a, &fd);
         if (n <= 0)
-                return n == 0 ? -EPIPE : n == -EAGAIN ? 0 : n == -ECONNRESET ? -EPIPE : (int)n;
+                return n == 0 ? -EPIPE : n == -EAGAIN ? 0 : (int)n;
         if (n != sizeof(*p) || !j || !is_reply(p, j))
                 return -EPROTO;
         if (!(p->flags & WRITER_LAST)) {

@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 
 #define CHILD_SOCKET 3 /* the descriptor that a child keeps */
@@ -98,13 +100,40 @@ static int read_standin_json(Standin *s)
         return r;
 }
 
+/* Whether a file is the running kernel's, by whatever mount it came to be below the root. */
+static int refuse_kernel_file(int fd)
+{
+        struct statfs st;
+
+        if (fstatfs(fd, &st) < 0)
+                return -errno;
+        return st.f_type == PROC_SUPER_MAGIC || st.f_type == SYSFS_MAGIC ? -EPERM : 0;
+}
+
+static int refuse_live_root(const Root *root)
+{
+        static const char *const folders[] = { "proc", "sys" };
+
+        if (root_is_live(root))
+                return -EPERM;
+        for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+                _cleanup_(closep) int fd = root_open_file(root, O_RDONLY | O_DIRECTORY, "%s", folders[i]);
+                int r = fd < 0 ? fd : refuse_kernel_file(fd);
+
+                if (r < 0 && r != -ENOENT)
+                        return r;
+        }
+        return 0;
+}
+
 int standin_new(const Root *root, Standin **ret)
 {
         _cleanup_(standin_freep) Standin *s = NULL;
         int r;
 
-        if (root_is_live(root))
-                return -EPERM;
+        r = refuse_live_root(root);
+        if (r < 0)
+                return r;
         s = calloc(1, sizeof(*s));
         if (!s)
                 return -ENOMEM;
@@ -152,13 +181,26 @@ static int put_text(int fd, const char *text)
         return pwrite(fd, "\n", 1, (off_t)n - 1) != 1 || ftruncate(fd, (off_t)n) < 0 ? -errno : 0;
 }
 
+/* Opens a file of the copy for writing. */
+static int open_copy(const Standin *s, const char *path)
+{
+        _cleanup_(closep) int fd = -1;
+        int r;
+
+        fd = root_open_file(s->root, O_WRONLY | O_NOFOLLOW, "%s", path);
+        if (fd < 0)
+                return fd;
+        r = refuse_kernel_file(fd);
+        return r < 0 ? r : STEAL_FD(fd);
+}
+
 /* Opens an attribute as the kernel would let root do: not when nobody may write it. */
 static int open_attribute(const Standin *s, const char *path)
 {
         _cleanup_(closep) int fd = -1;
         struct stat st;
 
-        fd = root_open_file(s->root, O_WRONLY | O_NOFOLLOW, "%s", path);
+        fd = open_copy(s, path);
         if (fd < 0)
                 return fd;
         if (fstat(fd, &st) < 0)
@@ -172,8 +214,10 @@ static int open_attribute(const Standin *s, const char *path)
 static int put_beside(const Standin *s, unsigned irq, const char *file, const char *text)
 {
         _cleanup_(closep) int fd = -1;
+        char path[WRITER_PATH_MAX];
 
-        fd = root_open_file(s->root, O_WRONLY | O_NOFOLLOW, "proc/irq/%u/%s", irq, file);
+        snprintf(path, sizeof(path), "proc/irq/%u/%s", irq, file);
+        fd = open_copy(s, path);
         if (fd < 0)
                 return fd == -ENOENT ? 0 : fd;
         return put_text(fd, text);

@@ -13,8 +13,8 @@
  * managed_irqs, managed_errno, remapping, full_cpus; all optional. */
 typedef struct Standin Standin;
 
-/* Refuses the live root with -EPERM; -EINVAL for a standin.json that cannot be understood. The root must
- * outlive it. */
+/* Refuses the live root, and a folder where the running kernel's /proc or /sys is mounted, with -EPERM;
+ * -EINVAL for a standin.json that cannot be understood. The root must outlive it. */
 int standin_new(const Root *root, Standin **ret);
 Standin *standin_free(Standin *s);
 DEFINE_CLEANUP(Standin, standin_free)

@@ -13,7 +13,7 @@
 
 /* The only service besides root that may ask for writes. */
 #define PEER_USER      "tuned-numaio"
-#define DEFAULT_FOLDER "/run/tuned-numaio"
+#define DEFAULT_FOLDER "/run/tuned-numaio/ledger"
 
 static const char *arg_ledger = DEFAULT_FOLDER;
 
@@ -36,7 +36,7 @@ static void service_done(Service *s)
                 close(s->listener);
 }
 
-/* The connection and the reasons to close it are this file's business; what was written is told here. */
+/* One entry in the journal for each write. */
 static void on_event(void *userdata, const WriterEvent *e)
 {
         const bool restore = e->op == WRITER_RESTORE;

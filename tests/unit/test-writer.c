@@ -1,0 +1,739 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "machine.h"
+#include "standin/standin.h"
+#include "writer/ops.h"
+#include "writer/writer.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#define IRQ30 "proc/irq/30/smp_affinity_list"
+#define IRQ31 "proc/irq/31/smp_affinity_list"
+#define QUEUE "sys/devices/virtual/workqueue/iscsi_q_0/cpumask"
+
+/* A writer whose sink does what a test wants, and notes what came to it. */
+typedef struct Desk {
+        Machine machine;
+        char folder[40];
+        Ledger *ledger;
+        Standin *standin;
+        WriterSink kernel; /* the stand-in's */
+        WriterSink sink;
+        Writer *writer;
+        WriterRequest request;
+        WriterReply reply;
+        Strv replies; /* of LIST */
+        Strv events;
+        int n_replies;
+        int n_writes;
+        int error;            /* what the sink answers; 0 = it asks the stand-in */
+        bool die_before, die; /* the process ends before or after the write */
+        char *seen;           /* what a copy of the ledger said while the sink was at work */
+} Desk;
+
+/* What the ledger's file would say after a kill at this instant. */
+static char *tell_file(const Desk *d)
+{
+        char folder[] = "/tmp/numaio-copy-XXXXXX";
+        _cleanup_(ledger_freep) Ledger *l = NULL;
+        _cleanup_(freep) char *command = NULL;
+        const LedgerEntry *e;
+
+        assert_non_null(mkdtemp(folder));
+        command = strf("cp %s/ledger %s/ledger", d->folder, folder);
+        assert_int_equal(system(command), 0);
+        assert_int_equal(ledger_open(folder, "", &l, NULL), 0);
+        remove_folder(folder);
+        e = ledger_count(l) > 0 ? ledger_entry(l, ledger_count(l) - 1) : NULL;
+        return e ? strf("%s first=%s set=%s", e->path, e->first ? e->first : "-", e->set ? e->set : "-")
+                 : strdup("nothing");
+}
+
+static int on_write(void *userdata, const Root *root, WriterKind kind, const char *path, const char *value)
+{
+        Desk *d = userdata;
+        int r;
+
+        d->n_writes++;
+        free(d->seen);
+        d->seen = tell_file(d);
+        if (d->die_before)
+                _exit(7);
+        r = d->error ? d->error : d->kernel.write(d->kernel.userdata, root, kind, path, value);
+        if (d->die)
+                _exit(7);
+        return r;
+}
+
+static void on_event(void *userdata, const WriterEvent *e)
+{
+        Desk *d = userdata;
+        _cleanup_(freep) char *line = strf("%s %s %s->%s %d", e->op == WRITER_SET ? "set" : "restore",
+                                           e->denied ? "denied" : e->knob, e->old_value ? e->old_value : "",
+                                           e->new_value, e->error);
+
+        assert_int_equal(strv_add(&d->events, line), 0);
+}
+
+static int on_reply(void *userdata, const WriterReply *reply, int fd)
+{
+        Desk *d = userdata;
+
+        assert_int_equal(fd, -1);
+        d->n_replies++;
+        d->reply = *reply;
+        if (!(reply->flags & WRITER_LAST)) {
+                _cleanup_(freep) char *line =
+                        strf("%s %s first=%s set=%s value=%s error=%d flags=%u", reply->device, reply->path,
+                             reply->first, reply->set, reply->value, reply->error, reply->flags);
+
+                assert_int_equal(strv_add(&d->replies, line), 0);
+        }
+        return 0;
+}
+
+static void open_ledger(Desk *d)
+{
+        d->writer = writer_free(d->writer);
+        d->ledger = ledger_free(d->ledger);
+        assert_int_equal(ledger_open(d->folder, "", &d->ledger, NULL), 0);
+        assert_int_equal(writer_new(d->machine.root, d->ledger, &d->sink, &d->writer), 0);
+        writer_set_log(d->writer, on_event, d);
+}
+
+static int setup(void **state)
+{
+        Desk *d = calloc(1, sizeof(*d));
+
+        assert_int_equal(machine_init(&d->machine), 0);
+        snprintf(d->folder, sizeof(d->folder), "/tmp/numaio-ledger-XXXXXX");
+        assert_non_null(mkdtemp(d->folder));
+        assert_int_equal(standin_new(d->machine.root, &d->standin), 0);
+        d->kernel = standin_sink(d->standin);
+        d->sink = (WriterSink) { .write = on_write, .userdata = d };
+        open_ledger(d);
+        *state = d;
+        return 0;
+}
+
+static int teardown(void **state)
+{
+        Desk *d = *state;
+
+        writer_free(d->writer);
+        ledger_free(d->ledger);
+        standin_free(d->standin);
+        strv_clear(&d->replies);
+        strv_clear(&d->events);
+        free(d->seen);
+        remove_folder(d->folder);
+        machine_done(&d->machine);
+        free(d);
+        return 0;
+}
+
+/* Fills in the request that a well-behaved daemon would send. */
+static void ask(Desk *d, WriterOp op, const char *path, const char *value)
+{
+        memset(&d->request, 0, sizeof(d->request));
+        d->request.version = WRITER_PROTOCOL_VERSION;
+        d->request.op = op;
+        d->request.kind = strncmp(path, "sys/", 4) == 0 ? WRITER_WORKQUEUE_CPUMASK : WRITER_IRQ_AFFINITY;
+        d->request.seq = 17;
+        snprintf(d->request.device, sizeof(d->request.device), "pci:x");
+        snprintf(d->request.id, sizeof(d->request.id), "pci:x~knob~q0");
+        assert_true(strlen(path) < sizeof(d->request.path));
+        snprintf(d->request.path, sizeof(d->request.path), "%s", path);
+        snprintf(d->request.value, sizeof(d->request.value), "%s", value);
+}
+
+/* Sends it; exactly one reply says that it is the last one. Returns its error. */
+static int go(Desk *d)
+{
+        d->n_replies = 0;
+        assert_int_equal(writer_handle(d->writer, &d->request, sizeof(d->request), on_reply, d), 0);
+        assert_true(d->n_replies >= 1);
+        assert_int_equal(d->reply.seq, 17);
+        assert_true(d->reply.flags & WRITER_LAST);
+        return d->reply.error;
+}
+
+static int set(Desk *d, const char *path, const char *value)
+{
+        ask(d, WRITER_SET, path, value);
+        return go(d);
+}
+
+static int restore(Desk *d, const char *path)
+{
+        ask(d, WRITER_RESTORE, path, "");
+        return go(d);
+}
+
+static void expect_reply(const Desk *d, bool written, const char *first, const char *want_set,
+                         const char *value)
+{
+        assert_int_equal(!!(d->reply.flags & WRITER_WRITTEN), written);
+        assert_string_equal(d->reply.first, first);
+        assert_string_equal(d->reply.set, want_set);
+        assert_string_equal(d->reply.value, value);
+}
+
+static void expect_event(const Desk *d, const char *want)
+{
+        assert_true(d->events.n > 0);
+        assert_string_equal(d->events.items[d->events.n - 1], want);
+}
+
+static off_t ledger_size(const Desk *d)
+{
+        _cleanup_(freep) char *file = strf("%s/ledger", d->folder);
+        struct stat st;
+
+        assert_int_equal(stat(file, &st), 0);
+        return st.st_size;
+}
+
+static void sets_and_restores(void **state)
+{
+        Desk *d = *state;
+
+        assert_int_equal(set(d, IRQ30, "3"), 0);
+        expect_reply(d, true, "0-7", "3", "3");
+        expect_event(d, "set irq.affinity 0-7->3 0");
+        assert_int_equal(set(d, IRQ30, "4-5"), 0);
+        expect_reply(d, true, "0-7", "4-5", "4-5");
+        assert_int_equal(set(d, QUEUE, "30"), 0);
+        expect_reply(d, true, "ff", "30", "30");
+        expect_event(d, "set workqueue.cpumask ff->30 0");
+        open_ledger(d);
+        assert_int_equal(restore(d, IRQ30), 0);
+        expect_reply(d, true, "0-7", "4-5", "0-7");
+        expect_event(d, "restore irq.affinity 4-5->0-7 0");
+        assert_int_equal(restore(d, QUEUE), 0);
+        machine_expect(&d->machine, QUEUE, "ff");
+        assert_int_equal(ledger_count(d->ledger), 0);
+        assert_int_equal(d->n_writes, 5);
+        /* Nothing is left to put back. */
+        assert_int_equal(restore(d, IRQ30), 0);
+        assert_int_equal(d->n_writes, 5);
+}
+
+/* The first value and the new one are in the file before the knob is touched. */
+static void ledger_comes_first(void **state)
+{
+        Desk *d = *state;
+
+        assert_int_equal(set(d, IRQ30, "3"), 0);
+        assert_string_equal(d->seen, IRQ30 " first=0-7 set=3");
+        assert_int_equal(set(d, IRQ30, "4"), 0);
+        assert_string_equal(d->seen, IRQ30 " first=0-7 set=4");
+}
+
+static void die_in_write(Desk *d)
+{
+        int status;
+        pid_t pid = fork();
+
+        if (pid == 0) {
+                (void)set(d, IRQ30, "3");
+                _exit(1);
+        }
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+        d->die = d->die_before = false;
+        open_ledger(d);
+        assert_int_equal(ledger_count(d->ledger), 1);
+        assert_string_equal(ledger_find(d->ledger, IRQ30)->first, "0-7");
+}
+
+static void killed_after_the_write(void **state)
+{
+        Desk *d = *state;
+
+        d->die = true;
+        die_in_write(d);
+        machine_expect(&d->machine, IRQ30, "3");
+        assert_int_equal(restore(d, IRQ30), 0);
+        machine_expect(&d->machine, IRQ30, "0-7");
+}
+
+static void killed_before_the_write(void **state)
+{
+        Desk *d = *state;
+
+        d->die_before = true;
+        die_in_write(d);
+        machine_expect(&d->machine, IRQ30, "0-7");
+        assert_int_equal(restore(d, IRQ30), 0);
+        expect_reply(d, false, "0-7", "3", "0-7");
+        assert_int_equal(d->n_writes, 0);
+        assert_int_equal(ledger_count(d->ledger), 0);
+}
+
+/* Sets are compared, not texts. */
+static void right_values_are_not_written(void **state)
+{
+        Desk *d = *state;
+        off_t size = ledger_size(d);
+
+        assert_int_equal(set(d, IRQ30, "0,1,2,3-7"), 0);
+        expect_reply(d, false, "", "", "0-7");
+        assert_int_equal(set(d, QUEUE, "000000FF"), 0);
+        assert_int_equal(d->n_writes, 0);
+        assert_int_equal(ledger_size(d), size);
+        assert_int_equal(d->events.n, 0);
+        /* Somebody else wrote what is now wanted: no drift any more. */
+        assert_int_equal(set(d, IRQ30, "3"), 0);
+        machine_put(&d->machine, IRQ30, "4\n");
+        assert_int_equal(set(d, IRQ30, "4"), 0);
+        expect_reply(d, false, "0-7", "4", "4");
+}
+
+static void bad_paths(void **state)
+{
+        static const char *const bad[] = {
+                "",
+                "proc/irq/default_smp_affinity",
+                "proc/irq/30/smp_affinity",
+                "proc/irq/30/smp_affinity_list/",
+                "proc/irq/30/smp_affinity_list/x",
+                "proc/irq/30//smp_affinity_list",
+                "proc/irq//smp_affinity_list",
+                "proc/irq/./smp_affinity_list",
+                "proc/irq/../irq/30/smp_affinity_list",
+                "proc/irq/30/../30/smp_affinity_list",
+                "proc/irq/030/smp_affinity_list",
+                "proc/irq/-1/smp_affinity_list",
+                "proc/irq/+30/smp_affinity_list",
+                "proc/irq/30 /smp_affinity_list",
+                "proc/irq/3x/smp_affinity_list",
+                "proc/irq/0x1e/smp_affinity_list",
+                "proc/irq/1234567890/smp_affinity_list",
+                "proc/irq/30/smp_affinity_lis",
+                "proc/irq/30/smp_affinity_list2",
+                "proc/irq/30",
+                "proc/irq/30/smp_affinity_list\n",
+                "/proc/irq/30/smp_affinity_list",
+                "./proc/irq/30/smp_affinity_list",
+                "Proc/irq/30/smp_affinity_list",
+                "proc/sys/kernel/core_pattern",
+                "sys/devices/virtual/workqueue/cpumask",
+                "sys/devices/virtual/workqueue//cpumask",
+                "sys/devices/virtual/workqueue/./cpumask",
+                "sys/devices/virtual/workqueue/../cpumask",
+                "sys/devices/virtual/workqueue/.../cpumask",
+                "sys/devices/virtual/workqueue/iscsi_q_0/numa",
+                "sys/devices/virtual/workqueue/iscsi q/cpumask",
+                "sys/devices/virtual/workqueue/iscsi_q_0/cpumask/",
+                "sys/devices/virtual/workqueue/a/b/cpumask",
+                "sys/devices/virtual/workqueue/q\xc3\xa4/cpumask",
+                "sys/devices/virtual/workqueue/*/cpumask",
+                "sys/devices/virtual/workqueue/iscsi_q_0/../../../../../proc/irq/30/smp_affinity_list",
+                QUEUE,
+        };
+        Desk *d = *state;
+
+        for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+                for (uint32_t kind = 0; kind < _WRITER_KIND_MAX + 2; kind++) {
+                        if (kind == WRITER_WORKQUEUE_CPUMASK && strcmp(bad[i], QUEUE) == 0)
+                                continue;
+                        ask(d, WRITER_SET, bad[i], "1");
+                        d->request.kind = kind;
+                        assert_int_equal(go(d), -EOPNOTSUPP);
+                        expect_event(d, "set denied ->1 -95");
+                }
+        assert_int_equal(d->n_writes, 0);
+        assert_int_equal(ledger_count(d->ledger), 0);
+}
+
+static void good_paths(void **state)
+{
+        const Operation *irq = operation_find(WRITER_IRQ_AFFINITY);
+        const Operation *queue = operation_find(WRITER_WORKQUEUE_CPUMASK);
+
+        assert_true(operation_accepts_path(irq, "proc/irq/0/smp_affinity_list"));
+        assert_true(operation_accepts_path(irq, "proc/irq/123456789/smp_affinity_list"));
+        assert_true(operation_accepts_path(queue, "sys/devices/virtual/workqueue/iscsi_ctrl_0:1/cpumask"));
+        assert_true(operation_accepts_path(queue, "sys/devices/virtual/workqueue/nvme-wq/cpumask"));
+        assert_true(operation_accepts_path(queue, "sys/devices/virtual/workqueue/kcryptd-253:0-1/cpumask"));
+        assert_true(operation_accepts_path(queue, "sys/devices/virtual/workqueue/a.b/cpumask"));
+}
+
+static void bad_values(void **state)
+{
+        static const char *const lists[] = { "",
+                                             " ",
+                                             "\n",
+                                             "x",
+                                             "1,",
+                                             ",1",
+                                             "3-1",
+                                             "0x1",
+                                             "1-3:1/2",
+                                             "(null)",
+                                             "all",
+                                             "-1",
+                                             "1 2",
+                                             "1\n",
+                                             "N",
+                                             "0-N",
+                                             "1,,2",
+                                             "65536",
+                                             "99999999999999999999" };
+        static const char *const masks[] = { "",  "0",   "00000000", "0,00000000", " 1", "1\n",
+                                             "g", "0x3", "1-2",      "1,",         ",1", "1,,1" };
+        Desk *d = *state;
+
+        for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+                assert_int_equal(set(d, IRQ30, lists[i]), -EINVAL);
+        for (size_t i = 0; i < ARRAY_SIZE(masks); i++)
+                assert_int_equal(set(d, QUEUE, masks[i]), -EINVAL);
+        assert_int_equal(d->n_writes, 0);
+        assert_int_equal(d->events.n, ARRAY_SIZE(lists) + ARRAY_SIZE(masks));
+}
+
+static void bad_names(void **state)
+{
+        Desk *d = *state;
+
+        ask(d, WRITER_SET, IRQ30, "1");
+        d->request.device[0] = '\0';
+        assert_int_equal(go(d), -EINVAL);
+        ask(d, WRITER_SET, IRQ30, "1");
+        d->request.id[2] = '\n';
+        assert_int_equal(go(d), -EINVAL);
+        ask(d, WRITER_HOLD, "", "");
+        d->request.device[3] = '\x7f';
+        assert_int_equal(go(d), -EINVAL);
+        ask(d, WRITER_RELEASE, "", "");
+        d->request.device[0] = '\0';
+        assert_int_equal(go(d), -EINVAL);
+        ask(d, _WRITER_OP_MAX, IRQ30, "1");
+        assert_int_equal(go(d), -EOPNOTSUPP);
+        ask(d, 0, IRQ30, "1");
+        assert_int_equal(go(d), -EOPNOTSUPP);
+        assert_int_equal(d->n_writes, 0);
+        assert_int_equal(ledger_count(d->ledger), 0);
+}
+
+static int handle(Desk *d, size_t size)
+{
+        d->n_replies = 0;
+        return writer_handle(d->writer, &d->request, size, on_reply, d);
+}
+
+static void no_messages(void **state)
+{
+        Desk *d = *state;
+
+        ask(d, WRITER_SET, IRQ30, "1");
+        assert_int_equal(handle(d, sizeof(d->request) - 1), -EPROTO);
+        assert_int_equal(handle(d, sizeof(d->request) + 1), -EPROTO);
+        assert_int_equal(handle(d, 0), -EPROTO);
+        d->request.version++;
+        assert_int_equal(handle(d, sizeof(d->request)), -EPROTO);
+        ask(d, WRITER_SET, IRQ30, "1");
+        memset(d->request.device, 'x', sizeof(d->request.device));
+        assert_int_equal(handle(d, sizeof(d->request)), -EPROTO);
+        ask(d, WRITER_SET, IRQ30, "1");
+        memset(d->request.id, 'x', sizeof(d->request.id));
+        assert_int_equal(handle(d, sizeof(d->request)), -EPROTO);
+        ask(d, WRITER_SET, IRQ30, "1");
+        memset(d->request.path, 'x', sizeof(d->request.path));
+        assert_int_equal(handle(d, sizeof(d->request)), -EPROTO);
+        ask(d, WRITER_SET, IRQ30, "1");
+        memset(d->request.value, '1', sizeof(d->request.value));
+        assert_int_equal(handle(d, sizeof(d->request)), -EPROTO);
+        assert_int_equal(d->n_replies, 0);
+        assert_int_equal(d->n_writes, 0);
+}
+
+/* What the kernel refuses for good is not tried again, as long as it is the same object. */
+static void refusals_are_kept(void **state)
+{
+        static const int errors[] = { -EIO, -EPERM, -EACCES };
+        Desk *d = *state;
+
+        for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
+                _cleanup_(freep) char *path = strf("proc/irq/%zu/smp_affinity_list", 30 + i);
+
+                d->error = errors[i];
+                assert_int_equal(set(d, path, "3"), errors[i]);
+                expect_reply(d, false, "", "", "0-7");
+                assert_true(d->reply.flags & WRITER_REFUSED);
+                open_ledger(d);
+                d->error = 0;
+                assert_int_equal(set(d, path, "4"), errors[i]);
+                assert_true(d->reply.flags & WRITER_REFUSED);
+                assert_int_equal(d->n_writes, i + 1);
+                assert_int_equal(restore(d, path), 0);
+        }
+        assert_int_equal(d->events.n, 3);
+        machine_put(&d->machine, "sys/kernel/irq/31/hwirq", "77\n");
+        assert_int_equal(set(d, IRQ31, "4"), 0);
+        expect_reply(d, true, "0-7", "4", "4");
+}
+
+static void other_errors_leave_no_trace(void **state)
+{
+        static const int errors[] = { -ENOSPC, -EINVAL, -EBUSY, -EROFS, -ENOENT };
+        Desk *d = *state;
+
+        for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
+                d->error = errors[i];
+                assert_int_equal(set(d, IRQ30, "3"), errors[i]);
+                assert_false(d->reply.flags & (WRITER_REFUSED | WRITER_WRITTEN | WRITER_NO_LEDGER));
+                assert_int_equal(ledger_count(d->ledger), 0);
+        }
+        d->error = 0;
+        assert_int_equal(set(d, IRQ30, "3"), 0);
+        d->error = -ENOSPC;
+        assert_int_equal(set(d, IRQ30, "4"), -ENOSPC);
+        expect_reply(d, false, "0-7", "3", "3");
+        expect_event(d, "set irq.affinity 3->4 -28");
+}
+
+/* The number 30 is given to another interrupt: its own first value counts, the old one is not put there. */
+static void reused_number(void **state)
+{
+        Desk *d = *state;
+
+        assert_int_equal(set(d, IRQ30, "3"), 0);
+        machine_put(&d->machine, "sys/kernel/irq/30/hwirq", "77\n");
+        machine_put(&d->machine, IRQ30, "0-5\n");
+        assert_int_equal(set(d, IRQ30, "4"), 0);
+        expect_reply(d, true, "0-5", "4", "4");
+        assert_int_equal(restore(d, IRQ30), 0);
+        machine_expect(&d->machine, IRQ30, "0-5");
+
+        assert_int_equal(set(d, IRQ30, "3"), 0);
+        machine_put(&d->machine, "sys/kernel/irq/30/chip_name", "ITS-MSI\n");
+        assert_int_equal(restore(d, IRQ30), -ENODEV);
+        machine_expect(&d->machine, IRQ30, "3");
+        assert_int_equal(ledger_count(d->ledger), 0);
+        assert_int_equal(restore(d, IRQ30), 0);
+}
+
+static void replace_folder(const Desk *d, const char *folder)
+{
+        _cleanup_(freep) char *old = strf("%s/%s", d->machine.dir, folder), *aside = strf("%s.old", old);
+
+        /* Kept beside, so that its inode is not given out again. */
+        assert_int_equal(rename(old, aside), 0);
+}
+
+static void object_is_gone_or_another(void **state)
+{
+        Desk *d = *state;
+
+        assert_int_equal(set(d, QUEUE, "30"), 0);
+        assert_int_equal(set(d, IRQ30, "3"), 0);
+        replace_folder(d, "sys/devices/virtual/workqueue/iscsi_q_0");
+        replace_folder(d, "sys/kernel/irq/30");
+        replace_folder(d, "proc/irq/30");
+        assert_int_equal(set(d, QUEUE, "c"), -ENOENT);
+        assert_int_equal(set(d, IRQ30, "3"), -ENOENT);
+        assert_int_equal(ledger_count(d->ledger), 2);
+        assert_int_equal(restore(d, IRQ30), -ENODEV);
+        machine_put(&d->machine, QUEUE, "30\n");
+        /* The new queue has the wanted value already: the old one's first value is forgotten. */
+        assert_int_equal(set(d, QUEUE, "30"), 0);
+        expect_reply(d, false, "", "", "30");
+        assert_int_equal(ledger_count(d->ledger), 0);
+}
+
+/* The first value names CPUs that are offline now: it is kept for later. */
+static void restore_that_fails(void **state)
+{
+        Desk *d = *state;
+
+        assert_int_equal(set(d, IRQ30, "3"), 0);
+        d->error = -EINVAL;
+        assert_int_equal(restore(d, IRQ30), -EINVAL);
+        expect_reply(d, false, "0-7", "3", "3");
+        expect_event(d, "restore irq.affinity 3->0-7 -22");
+        d->error = 0;
+        assert_int_equal(restore(d, IRQ30), 0);
+        expect_reply(d, true, "0-7", "3", "0-7");
+        /* Somebody else put it back: nothing to write. */
+        assert_int_equal(set(d, IRQ30, "3"), 0);
+        machine_put(&d->machine, IRQ30, "0-3,4-7\n");
+        d->n_writes = 0;
+        assert_int_equal(restore(d, IRQ30), 0);
+        assert_int_equal(d->n_writes, 0);
+        assert_int_equal(ledger_count(d->ledger), 0);
+}
+
+static void held_devices(void **state)
+{
+        Desk *d = *state;
+
+        assert_int_equal(set(d, IRQ30, "3"), 0);
+        ask(d, WRITER_HOLD, "", "");
+        assert_int_equal(go(d), 0);
+        assert_int_equal(go(d), 0);
+        open_ledger(d);
+        assert_int_equal(set(d, IRQ30, "4"), -EBUSY);
+        assert_int_equal(restore(d, IRQ30), 0);
+        machine_expect(&d->machine, IRQ30, "0-7");
+        ask(d, WRITER_SET, IRQ31, "4");
+        d->request.device[4] = 'y';
+        assert_int_equal(go(d), 0);
+        ask(d, WRITER_RELEASE, "", "");
+        assert_int_equal(go(d), 0);
+        assert_int_equal(go(d), 0);
+        assert_int_equal(set(d, IRQ30, "4"), 0);
+}
+
+static void lists_the_ledger(void **state)
+{
+        Desk *d = *state;
+
+        ask(d, WRITER_LIST, "", "");
+        assert_int_equal(go(d), 0);
+        assert_int_equal(d->n_replies, 1);
+        assert_int_equal(set(d, IRQ30, "3"), 0);
+        assert_int_equal(set(d, "proc/irq/40/smp_affinity_list", "3"), -EIO);
+        ask(d, WRITER_HOLD, "", "");
+        assert_int_equal(go(d), 0);
+        machine_put(&d->machine, IRQ30, "5\n");
+        ask(d, WRITER_LIST, "", "");
+        assert_int_equal(go(d), 0);
+        assert_int_equal(d->n_replies, 4);
+        assert_string_equal(d->replies.items[0], "pci:x " IRQ30 " first=0-7 set=3 value=5 error=0 flags=0");
+        assert_string_equal(d->replies.items[1],
+                            "pci:x proc/irq/40/smp_affinity_list first= set= value=2 error=-5 flags=8");
+        assert_string_equal(d->replies.items[2], "pci:x  first= set= value= error=0 flags=4");
+        assert_string_equal(d->reply.path, "");
+        assert_string_equal(d->reply.value, "");
+}
+
+/* No room for the first value: the knob is not touched. */
+static void no_room_no_write(void **state)
+{
+        struct rlimit old, small;
+        Desk *d = *state;
+        int r[4];
+
+        assert_int_equal(set(d, IRQ31, "3"), 0);
+        assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+        signal(SIGXFSZ, SIG_IGN);
+        for (int i = 0; i < 2; i++) {
+                /* Room for nothing, then for the first value but not for the one that is set. */
+                small = (struct rlimit) { (rlim_t)ledger_size(d) + (i ? 150 : 10), old.rlim_max };
+                assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+                r[2 * i] = set(d, IRQ30, "3");
+                r[2 * i + 1] = set(d, IRQ31, "4");
+                assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+                assert_int_equal(r[2 * i], -EFBIG);
+                assert_true(d->reply.flags & WRITER_NO_LEDGER || r[2 * i + 1] == 0);
+        }
+        signal(SIGXFSZ, SIG_DFL);
+        assert_int_equal(r[1], -EFBIG);
+        machine_expect(&d->machine, IRQ30, "0-7");
+        assert_int_equal(set(d, IRQ31, "3"), 0);
+        open_ledger(d);
+        assert_string_equal(ledger_find(d->ledger, IRQ31)->first, "0-7");
+        assert_string_equal(ledger_find(d->ledger, IRQ31)->set, "3");
+}
+
+static void links_are_not_followed(void **state)
+{
+        Desk *d = *state;
+        _cleanup_(freep) char *file = strf("%s/%s", d->machine.dir, IRQ30);
+        _cleanup_(freep) char *sink_file = strf("%s/%s", d->machine.dir, IRQ31);
+
+        assert_int_equal(unlink(file), 0);
+        assert_int_equal(symlink("../31/smp_affinity_list", file), 0);
+        assert_int_equal(set(d, IRQ30, "3"), -ELOOP);
+        assert_int_equal(d->n_writes, 0);
+        assert_int_equal(writer_sink_kernel.write(NULL, d->machine.root, WRITER_IRQ_AFFINITY, IRQ30, "3"),
+                         -ELOOP);
+        machine_expect(&d->machine, IRQ31, "0-7");
+        assert_int_equal(writer_sink_kernel.write(NULL, d->machine.root, WRITER_IRQ_AFFINITY, IRQ31, "3-4"),
+                         0);
+        machine_expect(&d->machine, IRQ31, "3-4");
+        assert_int_equal(unlink(sink_file), 0);
+        assert_int_equal(writer_sink_kernel.write(NULL, d->machine.root, WRITER_IRQ_AFFINITY, IRQ31, "3"),
+                         -ENOENT);
+}
+
+static void values_of_any_length(void **state)
+{
+        _cleanup_(freep) char *text = calloc(1, WRITER_VALUE_MAX + 2);
+        Desk *d = *state;
+
+        memset(text, '1', WRITER_VALUE_MAX - 1);
+        machine_put(&d->machine, IRQ30, text);
+        d->error = -EINVAL;
+        assert_int_equal(set(d, IRQ30, "3"), -EINVAL);
+        assert_string_equal(d->reply.value, text);
+        text[WRITER_VALUE_MAX - 1] = '1';
+        machine_put(&d->machine, IRQ30, text);
+        assert_int_equal(set(d, IRQ30, "3"), -E2BIG);
+        assert_int_equal(d->n_writes, 1);
+}
+
+/* Netlink shows the machine that runs, not the copy. */
+static void no_netlink_on_copies(void **state)
+{
+        Desk *d = *state;
+
+        machine_put(&d->machine, "sys/class/iscsi_host/host0/netdev", "(null)\n");
+        ask(d, WRITER_ISCSI, "", "");
+        assert_int_equal(go(d), -EOPNOTSUPP);
+}
+
+static void serves_a_socket(void **state)
+{
+        _cleanup_(freep) WriterReply *reply = malloc(sizeof(*reply));
+        Desk *d = *state;
+        int fds[2];
+
+        assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+        ask(d, WRITER_SET, IRQ30, "3");
+        assert_int_equal(send(fds[0], &d->request, sizeof(d->request), 0), sizeof(d->request));
+        assert_int_equal(writer_serve_one(d->writer, fds[1]), 1);
+        assert_int_equal(recv(fds[0], reply, sizeof(*reply), 0), sizeof(*reply));
+        assert_int_equal(reply->error, 0);
+        assert_string_equal(reply->value, "3");
+        assert_int_equal(send(fds[0], "x", 1, 0), 1);
+        assert_int_equal(writer_serve(d->writer, fds[1]), -EPROTO);
+        assert_int_equal(send(fds[0], &d->request, sizeof(d->request), 0), sizeof(d->request));
+        close(fds[0]);
+        assert_int_equal(writer_serve(d->writer, fds[1]), 0);
+        close(fds[1]);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test_setup_teardown(sets_and_restores, setup, teardown),
+                cmocka_unit_test_setup_teardown(ledger_comes_first, setup, teardown),
+                cmocka_unit_test_setup_teardown(killed_after_the_write, setup, teardown),
+                cmocka_unit_test_setup_teardown(killed_before_the_write, setup, teardown),
+                cmocka_unit_test_setup_teardown(right_values_are_not_written, setup, teardown),
+                cmocka_unit_test_setup_teardown(bad_paths, setup, teardown),
+                cmocka_unit_test(good_paths),
+                cmocka_unit_test_setup_teardown(bad_values, setup, teardown),
+                cmocka_unit_test_setup_teardown(bad_names, setup, teardown),
+                cmocka_unit_test_setup_teardown(no_messages, setup, teardown),
+                cmocka_unit_test_setup_teardown(refusals_are_kept, setup, teardown),
+                cmocka_unit_test_setup_teardown(other_errors_leave_no_trace, setup, teardown),
+                cmocka_unit_test_setup_teardown(reused_number, setup, teardown),
+                cmocka_unit_test_setup_teardown(object_is_gone_or_another, setup, teardown),
+                cmocka_unit_test_setup_teardown(restore_that_fails, setup, teardown),
+                cmocka_unit_test_setup_teardown(held_devices, setup, teardown),
+                cmocka_unit_test_setup_teardown(lists_the_ledger, setup, teardown),
+                cmocka_unit_test_setup_teardown(no_room_no_write, setup, teardown),
+                cmocka_unit_test_setup_teardown(links_are_not_followed, setup, teardown),
+                cmocka_unit_test_setup_teardown(values_of_any_length, setup, teardown),
+                cmocka_unit_test_setup_teardown(no_netlink_on_copies, setup, teardown),
+                cmocka_unit_test_setup_teardown(serves_a_socket, setup, teardown),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
