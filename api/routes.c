@@ -181,8 +181,9 @@ static bool is_node(const char *s)
 
 static bool is_state(const char *s)
 {
-        static const char *const states[] = { "applied", "right", "planned",      "failed", "refused",
-                                              "managed", "left",  "unknown-node", "held",   "waiting" };
+        static const char *const states[] = { "right",   "planned", "applied", "failed",
+                                              "refused", "managed", "left",    "unknown-node",
+                                              "held",    "waiting", "none",    "error" };
 
         for (size_t i = 0; i < ARRAY_SIZE(states); i++)
                 if (strcmp(states[i], s) == 0)
