@@ -34,6 +34,11 @@ static void lists(void **state)
         expect_list("\n", "");
         expect_list("  (null)\n", "");
         expect_list("0-31:2/8", "0-1,8-9,16-17,24-25");
+        expect_list("0-130:3/64", "0-2,64-66,128-130");
+        expect_list("63-64,126-193", "63-64,126-193");
+        expect_list("0-63", "0-63");
+        expect_list("1-3:0/2", "");
+        expect_list("0-65535:65535/65535,65535", "0-65535");
         expect_list("8191", "8191");
         expect_list("3,1,2", "1-3");
 }

@@ -444,6 +444,26 @@ static void limits(void **state)
         expect_error(too_long, strlen(too_long), "t.yaml:2:2069", "a list has more than 1024 entries");
 }
 
+/* A few bytes can name very many CPUs; the lists of a file may not take seconds. */
+static void cpulist_limit(void **state)
+{
+        _cleanup_(freep) char *most = nested(V "rules: [{name: r, set: {cpus: \"", "0-65535,", "", 4095);
+        _cleanup_(freep) char *long_list =
+                nested(V "rules: [{name: r, set: {cpus: \"", "0-65535,", "", 100000);
+        _cleanup_(freep) char *whole = NULL, *more = NULL, *too_long = NULL;
+
+        *strchr(strchr(most, '\n') + 1, '\n') = '\0';
+        *strchr(strchr(long_list, '\n') + 1, '\n') = '\0';
+        whole = strf("%s1\"}}]\n", most);
+        policy_free(parse(whole));
+        more = strf("%s1\"}}, {name: s, set: {cpus: 1}}]\n", most);
+        expect_error(more, strlen(more), "t.yaml:2:32820",
+                     "\"cpus\": the CPU lists of the file have more than 4096 ranges");
+        too_long = strf("%s1\"}}]\n", long_list);
+        expect_error(too_long, strlen(too_long), "t.yaml:2:31",
+                     "\"cpus\": the CPU lists of the file have more than 4096 ranges");
+}
+
 static void many_keys(void **state)
 {
         char text[1024] = V;
@@ -689,6 +709,7 @@ int main(void)
                 cmocka_unit_test(at_most_twenty),
                 cmocka_unit_test(long_words),
                 cmocka_unit_test(limits),
+                cmocka_unit_test(cpulist_limit),
                 cmocka_unit_test(many_keys),
                 cmocka_unit_test(size_limit),
                 cmocka_unit_test(cut_texts),

@@ -75,6 +75,22 @@ int cpuset_add(CpuSet **s, unsigned cpu)
         return 0;
 }
 
+/* Adds from..to, which there is room for: whole words at once, since a text may hold very many ranges. */
+static void fill(CpuSet *s, unsigned from, unsigned to)
+{
+        size_t first = from / WORD_BITS, last = to / WORD_BITS;
+        unsigned long head = ~0ul << (from % WORD_BITS), tail = ~0ul >> (WORD_BITS - 1 - to % WORD_BITS);
+
+        if (first == last) {
+                s->maskp[first] |= head & tail;
+                return;
+        }
+        s->maskp[first] |= head;
+        for (size_t i = first + 1; i < last; i++)
+                s->maskp[i] = ~0ul;
+        s->maskp[last] |= tail;
+}
+
 int cpuset_add_all(CpuSet **s, const CpuSet *other)
 {
         int r;
@@ -183,7 +199,7 @@ static int read_cpu(const char **p, unsigned *ret)
 /* One item: N, N-M, or N-M:USED/GROUP. */
 static int read_range(const char **p, CpuSet **s)
 {
-        unsigned from, to, used = 1, group = 1;
+        unsigned from, to, used = CPUSET_MAX, group = CPUSET_MAX;
         int r;
 
         r = read_cpu(p, &from);
@@ -207,13 +223,11 @@ static int read_range(const char **p, CpuSet **s)
         }
         if (to < from || group == 0 || used > group)
                 return -EINVAL;
-        for (unsigned cpu = from; cpu <= to; cpu++) {
-                if ((cpu - from) % group >= used)
-                        continue;
-                r = cpuset_add(s, cpu);
-                if (r < 0)
-                        return r;
-        }
+        r = grow(s, to + 1);
+        if (r < 0)
+                return r;
+        for (unsigned cpu = from; used > 0 && cpu <= to; cpu += group)
+                fill(*s, cpu, cpu + used - 1 < to ? cpu + used - 1 : to);
         return 0;
 }
 

@@ -3,6 +3,9 @@
 
 #include "policy/policy.h"
 
+/* All CPU lists of a file together may have so many ranges: a range of a few bytes can name 65,536 CPUs. */
+#define CPU_RANGES_MAX 4096u
+
 /* The problems of one file while it is read, kept in the order of their place in it. When there are more than
  * fit, the first ones stay. */
 typedef struct Problems {
@@ -11,6 +14,7 @@ typedef struct Problems {
         size_t first;         /* this file's errors start here in errors->items */
         unsigned lines[POLICY_ERRORS_MAX], columns[POLICY_ERRORS_MAX]; /* of errors->items[first...] */
         bool any;                                                      /* there was at least one */
+        size_t n_ranges; /* of the file's CPU lists so far, against CPU_RANGES_MAX */
 } Problems;
 
 void problems_init(Problems *p, const char *file, PolicyErrors *errors);

@@ -142,10 +142,25 @@ static int value_duration(Problems *p, const PolicyKey *key, const DocNode *node
         return 0;
 }
 
+/* Whether the file may have this list too. */
+static bool has_room(Problems *p, const PolicyKey *key, const DocNode *node)
+{
+        p->n_ranges++;
+        for (const char *c = node->text; *c; c++)
+                p->n_ranges += *c == ',';
+        if (p->n_ranges <= CPU_RANGES_MAX)
+                return true;
+        problem_add(p, node->line, node->column, "\"%s\": the CPU lists of the file have more than %u ranges",
+                    key->name, CPU_RANGES_MAX);
+        return false;
+}
+
 static int value_cpulist(Problems *p, const PolicyKey *key, const DocNode *node, Setting *s)
 {
         int r;
 
+        if (!has_room(p, key, node))
+                return 0;
         r = cpuset_parse_list(node->text, &s->cpus);
         if (r == -ENOMEM)
                 return r;
