@@ -65,8 +65,11 @@ static void forget(Fixture *f)
 /* Runs the loop until nothing has come for a moment. */
 static void settle(Fixture *f)
 {
+        int rounds = 0;
+
         while (sd_event_run(f->event, 50 * 1000) > 0)
-                ;
+                if (++rounds > 1000)
+                        fail_msg("the loop spins");
 }
 
 static bool saw(const Fixture *f, const char *line)
@@ -313,18 +316,40 @@ static void test_netlink_overrun(void **state)
                 _cleanup_(freep) char *addr = strf("10.9.0.%d/32", i);
                 change_addr(f, addr, true);
         }
+        /* Lost: nobody tells it again. */
+        change_link(f, "va", link_up);
         settle(f);
         assert_int_equal(f->n_overruns, 1);
         assert_true(saw(f, "rtnetlink   overrun\n"));
+        assert_false(saw(f, "link up va"));
         assert_int_equal(monitor_counts(f->monitor).overruns, 1);
 
-        /* It goes on, and still knows the links. */
+        /* It goes on, and knows the links as they are. */
         forget(f);
         change_link(f, "va", link_mtu);
         settle(f);
         assert_null(f->seen);
+        change_link(f, "va", link_down);
+        expect(f, "rtnetlink link down va\n");
         change_addr(f, "10.9.0.1/32", false);
         expect(f, "rtnetlink addr remove va\n");
+}
+
+static void test_other_programs_are_not_believed(void **state)
+{
+        Fixture *f = *state;
+        struct ifinfomsg info = { .ifi_index = 77 };
+        struct nl_msg *msg = nlmsg_alloc_simple(RTM_NEWLINK, 0);
+
+        assert_int_equal(nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO), 0);
+        assert_int_equal(nla_put_string(msg, IFLA_IFNAME, "forged"), 0);
+        nl_socket_set_peer_port(f->sk, nl_socket_get_local_port(f->monitor->rtnl));
+        assert_true(nl_send_auto(f->sk, msg) > 0);
+        nl_socket_set_peer_port(f->sk, 0);
+        nlmsg_free(msg);
+        settle(f);
+        assert_null(f->seen);
+        assert_null(link_table_find(&f->monitor->links, 77));
 }
 
 /* The hash that libudev's messages carry for the filter in the kernel: MurmurHash2 with seed 0. */
@@ -491,6 +516,7 @@ int main(void)
                 TEST(test_known_links_are_learnt_at_start),
                 TEST(test_channels),
                 TEST(test_netlink_overrun),
+                TEST(test_other_programs_are_not_believed),
                 TEST(test_udev),
                 TEST(test_udev_overrun),
                 TEST(test_iscsi),

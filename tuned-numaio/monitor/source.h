@@ -25,7 +25,7 @@ typedef enum SourceKind {
 /* Asked for; without CAP_NET_ADMIN the kernel gives net.core.rmem_max at most. */
 #define SOURCE_RECEIVE_BUFFER (16 * 1024 * 1024)
 /* No notification is larger: the largest are links with their bridge and statistics attributes, some KiB. */
-#define SOURCE_MESSAGE_MAX (64 * 1024)
+#define SOURCE_MESSAGE_MAX ((size_t)64 * 1024)
 
 struct Monitor {
         sd_event *event;
