@@ -10,7 +10,7 @@
 
 /* Runs a fuzz target over a folder of inputs, as a regression test: PROGRAM FOLDER. */
 
-#define INPUT_MAX (4u * 1024u * 1024u)
+#define INPUT_MAX (4ul * 1024ul * 1024ul)
 
 static int run_file(const char *path)
 {

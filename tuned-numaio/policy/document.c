@@ -339,7 +339,7 @@ int doc_parse(Problems *p, const char *text, size_t size, DocNode *ret)
         int r;
 
         if (size > DOCUMENT_SIZE_MAX) {
-                problem_add(p, 1, 1, "the file is larger than %u bytes", DOCUMENT_SIZE_MAX);
+                problem_add(p, 1, 1, "the file is larger than %lu bytes", DOCUMENT_SIZE_MAX);
                 return -EINVAL;
         }
         if (!yaml_parser_initialize(&d.parser))

@@ -6,7 +6,7 @@
 /* A YAML document as plain data with the place of everything in it. Only what a policy needs: mappings, lists
  * and scalars in one document; anchors, aliases and tags are problems. */
 
-#define DOCUMENT_SIZE_MAX  (1024u * 1024u)
+#define DOCUMENT_SIZE_MAX  (1024ul * 1024ul)
 #define DOCUMENT_DEPTH_MAX 16u
 #define DOCUMENT_LIST_MAX  1024u
 #define DOCUMENT_MAP_MAX   64u

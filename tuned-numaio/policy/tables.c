@@ -9,7 +9,7 @@ static const char *const unknown_words[] = { "unknown", NULL };
 
 #define TEXT_MAX 128
 #define NODE_MAX 1023
-#define DAY      (24 * 60 * 60)
+#define DAY      (24L * 60 * 60)
 
 const PolicyKey policy_version_key = { "version", KEY_NUMBER, NULL, 1, 1, "version of this form; always 1" };
 

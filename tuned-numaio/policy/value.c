@@ -21,7 +21,7 @@ static void format_seconds(long seconds, char *buf, size_t size)
         static const struct {
                 long seconds;
                 const char *unit;
-        } units[] = { { 24 * 60 * 60, "d" }, { 60 * 60, "h" }, { 60, "min" }, { 1, "s" } };
+        } units[] = { { 24L * 60 * 60, "d" }, { 60L * 60, "h" }, { 60, "min" }, { 1, "s" } };
         size_t i = 0;
 
         while (i + 1 < ARRAY_SIZE(units) && (seconds < units[i].seconds || seconds % units[i].seconds))
@@ -120,7 +120,7 @@ static int value_duration(Problems *p, const PolicyKey *key, const DocNode *node
         static const struct {
                 const char *unit;
                 long seconds;
-        } units[] = { { "", 1 }, { "s", 1 }, { "min", 60 }, { "h", 60 * 60 }, { "d", 24 * 60 * 60 } };
+        } units[] = { { "", 1 }, { "s", 1 }, { "min", 60 }, { "h", 60L * 60 }, { "d", 24L * 60 * 60 } };
         size_t n = strspn(node->text, "0123456789");
         char digits[16], buf[EXPECTED_MAX];
         const char *unit = node->text + n + strspn(node->text + n, " ");
