@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "standin/standin.h"
 
+#include "writer/ops.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -319,11 +321,9 @@ static int write_irq(Standin *s, const char *path, const char *value)
 {
         _cleanup_(cpuset_freep) CpuSet *set = NULL;
         _cleanup_(closep) int fd = -1;
-        unsigned irq;
+        unsigned irq = operation_irq(path);
         int r;
 
-        if (sscanf(path, "proc/irq/%9u/", &irq) != 1)
-                return -ENOENT;
         fd = open_attribute(s, path);
         if (fd < 0)
                 return fd;

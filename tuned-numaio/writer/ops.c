@@ -7,7 +7,13 @@
 #define DIGITS     "0123456789"
 #define LETTERS    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define NAME_CHARS LETTERS DIGITS "_-:."
+#define IRQ_FOLDER "proc/irq/"
 #define NUMBER_MAX 9 /* digits; fits an unsigned int */
+
+unsigned operation_irq(const char *path)
+{
+        return (unsigned)strtoul(path + strlen(IRQ_FOLDER), NULL, 10);
+}
 
 static int read_or_empty(const Root *root, const char *folder, const char *file, char **ret)
 {
@@ -26,11 +32,10 @@ static int irq_identity(const Root *root, const char *path, char **ret)
 {
         _cleanup_(freep) char *hwirq = NULL, *chip = NULL;
         char folder[WRITER_PATH_MAX];
-        unsigned irq = 0;
+        unsigned irq = operation_irq(path);
         struct stat st;
         int r;
 
-        (void)sscanf(path, "proc/irq/%u/", &irq);
         snprintf(folder, sizeof(folder), "sys/kernel/irq/%u", irq);
         r = root_stat(root, &st, "%s", folder);
         if (r == -ENOENT) {
@@ -65,7 +70,7 @@ static const Operation operations[] = {
         {
                 .kind = WRITER_IRQ_AFFINITY,
                 .knob = "irq.affinity",
-                .pattern = "proc/irq/#/smp_affinity_list",
+                .pattern = IRQ_FOLDER "#/smp_affinity_list",
                 .charset = DIGITS "-,",
                 .parse = cpuset_parse_list,
                 .identity = irq_identity,

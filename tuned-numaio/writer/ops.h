@@ -31,3 +31,6 @@ int operation_check_value(const Operation *op, const char *value);
 
 /* Whether two values say the same; a value that cannot be read equals none. */
 bool operation_equal(const Operation *op, const char *a, const char *b);
+
+/* The number in a path of the kind WRITER_IRQ_AFFINITY. */
+unsigned operation_irq(const char *path);
