@@ -62,7 +62,8 @@ char *record_encode(const Record *r, size_t *ret_size)
         return bytes;
 }
 
-static size_t decode_strings(const char *text, size_t length, const char **strings)
+/* Whether the bytes are exactly the strings, one after another. */
+static bool decode_strings(const char *text, size_t length, const char **strings)
 {
         size_t at = 0;
 
@@ -70,11 +71,11 @@ static size_t decode_strings(const char *text, size_t length, const char **strin
                 const char *end = memchr(text + at, '\0', length - at);
 
                 if (!end)
-                        return 0;
+                        return false;
                 strings[i] = text + at;
                 at = (size_t)(end - text) + 1;
         }
-        return at;
+        return at == length;
 }
 
 size_t record_decode(const char *bytes, size_t size, Record *ret)
@@ -91,7 +92,7 @@ size_t record_decode(const char *bytes, size_t size, Record *ret)
         whole = sizeof(head) + head.length;
         if (head.checksum != checksum_of(bytes, whole) || head.type == 0 || head.type >= _RECORD_TYPE_MAX)
                 return 0;
-        if (decode_strings(bytes + sizeof(head), head.length, strings) != head.length)
+        if (!decode_strings(bytes + sizeof(head), head.length, strings))
                 return 0;
         *ret = (Record) {
                 .type = head.type,
