@@ -18,6 +18,7 @@ class Root:
         standin = self._json("standin.json")
         self.managed = parse_list(standin.get("managed_irqs", ""))
         self.remapping = standin.get("remapping", True)
+        self.full = parse_list(standin.get("full_cpus", ""))
         self.netlink = self._json("netlink.json")
         self.functions = self._read_functions()
         self.iscsi = self._read_iscsi()
@@ -136,9 +137,11 @@ class Root:
         return next((a["dev"] for a in self.netlink["addresses"] if a["address"] == address), None)
 
     def _netdev_node(self, name):
-        """Down through the interfaces below; None when they are on different nodes or on none."""
+        """Down through the interfaces below, in a bond to the active one if there is one; None when they are on
+        different nodes or on none."""
         folder = (self.path / "sys/class/net" / name).resolve()
-        below = [entry.name[6:] for entry in folder.glob("lower_*")]
+        active = self.text(folder / "bonding/active_slave")
+        below = [active] if active else [entry.name[6:] for entry in folder.glob("lower_*")]
         if below:
             nodes = {self._netdev_node(lower) for lower in below}
             return nodes.pop() if len(nodes) == 1 else None

@@ -58,6 +58,9 @@ def _devices(root, plan):
             yield f"pci:{bdf}: it is on node {facts['node']}, not {node}"
         counts = count_vectors(root, facts)
         found = {key: device["vectors"].get(key) for key in counts}
+        if counts["managed"] == 1 and found["managed"] == 0:
+            # One managed vector alone has the mask of all CPUs, as every new vector: only a write tells.
+            counts["managed"] = 0
         if found != counts:
             yield f"pci:{bdf}: vectors are {counts}, not {found}"
     nodes = Counter(device["node"] for device in plan["devices"] if device["class"] == "iscsi-host")
@@ -183,6 +186,9 @@ def _workqueues(root, plan):
 def check_applied(root, made, plan, again, before, after):
     """What must hold after `plan` was carried out; `root` is the machine as it is then, `again` the next plan."""
     for change in again["changes"]:
+        # Nobody who plans anew knows which CPUs had no room.
+        if change["knob"] == "irq.affinity" and parse_list(change["desired"]) <= root.full:
+            continue
         yield f"the second plan still has {change['id']}: {change['current']} -> {change['desired']}"
     for vector in made:
         facts = root.functions.get(vector["bdf"])

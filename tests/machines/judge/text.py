@@ -3,13 +3,26 @@
 
 import itertools
 
-from synth.sets import format_list, parse_mask
+from synth.sets import format_list, parse_list, parse_mask
+
+
+def _s(items):
+    return "" if len(items) == 1 else "s"
 
 
 def _table(rows):
     widths = [max(map(len, column)) for column in zip(*rows)]
     for row in rows:
         yield "  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
+
+
+def _short(numbers):
+    """A list, in the kernel's notation for every n-th CPU where it is one ("1-79:1/2")."""
+    ordered = sorted(numbers)
+    steps = {b - a for a, b in zip(ordered, ordered[1:])}
+    if len(ordered) > 4 and len(steps) == 1 and steps != {1}:
+        return f"{ordered[0]}-{ordered[-1]}:1/{steps.pop()}"
+    return format_list(ordered)
 
 
 def _device(device):
@@ -21,7 +34,7 @@ def _device(device):
         device["class"],
         device["driver"] or "-",
         f"{place} ({device['node_source']})",
-        f"{vectors['total']} vectors",
+        f"{vectors['total']} vector{'' if vectors['total'] == 1 else 's'}",
         f"{vectors['managed']} managed",
         f"{vectors['local']} local",
         f"{vectors['remote']} remote",
@@ -30,8 +43,8 @@ def _device(device):
 
 def _change(change):
     current, desired = change["current"], change["desired"]
-    if change["path"].endswith("/cpumask"):
-        current, desired = (format_list(parse_mask(mask)) for mask in (current, desired))
+    parse = parse_mask if change["path"].endswith("/cpumask") else parse_list
+    current, desired = (_short(parse(value)) for value in (current, desired))
     parts = change["path"].split("/")
     what = f"irq {parts[2]}" if change["knob"] == "irq.affinity" else parts[-2]
     role = change["id"].split("~")[2:]
@@ -41,10 +54,10 @@ def _change(change):
 
 def render(name, about, plan):
     """The whole golden text."""
-    lines = [f"# {name}: {about}", "", f"{len(plan['devices'])} devices"]
+    lines = [f"# {name}: {about}", "", f"{len(plan['devices'])} device{_s(plan['devices'])}"]
     if plan["devices"]:
         lines += _table([_device(device) for device in plan["devices"]])
-    lines += ["", f"{len(plan['changes'])} changes"]
+    lines += ["", f"{len(plan['changes'])} change{_s(plan['changes'])}"]
     for (device, knob, rule), group in itertools.groupby(plan["changes"], lambda c: (c["device"], c["knob"], c["reason"]["rule"])):
         rows = [_change(change) for change in group]
         lines.append(f"{device} {knob}, rule {rule}: {len(rows)}")

@@ -81,10 +81,13 @@ def _virtio_net(unit):
 
 
 def _tg3(unit):
-    found = []
-    for i in range(unit.queues):
-        found += [Vector(f"{unit.netdev}-tx-{i}", i), Vector(f"{unit.netdev}-rx-{i + 1}", i)]
-    return found
+    """The first vector sends, the others receive: no two belong together."""
+    receive = [Vector(f"{unit.netdev}-rx-{i + 1}", i + 1) for i in range(unit.queues)]
+    return [Vector(f"{unit.netdev}-tx-0", 0), *receive]
+
+
+def _e1000e(unit):
+    return [Vector(f"{unit.netdev}-rx-0", 0), Vector(f"{unit.netdev}-tx-0", 0), Vector(unit.netdev)]
 
 
 def _i40e(unit):
@@ -104,6 +107,9 @@ DRIVERS = {
     "qla2xxx": Driver("hba", "qla2xxx", 0x0C0400, 0x1077, 0x2261, _qla2xxx, transport="fc"),
     "ahci": Driver("hba", "ahci", 0x010601, 0x8086, 0xA182, lambda u: [Vector(f"ahci[{u.bdf}]", 0)], msi="msi", transport="ata", onchip=True),
     "virtio_scsi": Driver("hba", "virtio-pci", 0x010000, 0x1AF4, 0x1048, _virtio_scsi, virtio_driver="virtio_scsi", proc_name="virtio_scsi"),
+    "vmd": Driver(
+        "vmd", "vmd", 0x010400, 0x8086, 0x201D, lambda u: _numbered(u.queues, f"vmd{u.index}", False), onchip=True
+    ),
     "nvme": Driver("nvme", "nvme", 0x010802, 0x144D, 0xA824, _nvme),
     # Network
     "ixgbe": Driver(
@@ -123,6 +129,7 @@ DRIVERS = {
     ),
     "i40e": Driver("nic", "i40e", 0x020000, 0x8086, 0x1572, _i40e),
     "tg3": Driver("nic", "tg3", 0x020000, 0x14E4, 0x1657, _tg3),
+    "e1000e": Driver("nic", "e1000e", 0x020000, 0x8086, 0x10D3, _e1000e),
     "virtio_net": Driver("nic", "virtio-pci", 0x020000, 0x1AF4, 0x1041, _virtio_net, virtio_driver="virtio_net"),
     # An iSCSI host in hardware
     "qedi": Driver("hba", "qedi", 0x010000, 0x1077, 0x8084, lambda u: _numbered(u.queues, "qedi", False), transport="iscsi"),

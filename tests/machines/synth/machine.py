@@ -8,7 +8,7 @@ import uuid
 from . import irqs as interrupts
 from . import iscsi, net, scsi
 from .drivers import DRIVERS, Unit
-from .pci import Function, Pci
+from .pci import HIDDEN, Function, Pci
 from .sets import format_list, parse_list
 from .spec import KERNELS, Error, Page
 from .topology import Topology, write_cpus, write_nodes
@@ -93,11 +93,20 @@ def _add_device(machine, pci, device):
     if device.type not in DRIVERS:
         raise Error(f"{machine.page.name}: unknown type '{device.type}', known are {', '.join(DRIVERS)}")
     driver = DRIVERS[device.type]
+    if device.domain > HIDDEN and not pci.has_root(device):
+        _add_vmd(machine, pci, device)
     first = pci.slot(device, driver.onchip)
     for port in range(device.ports):
         node = device.node if device.numa_node == "own" else device.numa_node
         where = Function(first.path, first.domain, first.bus, first.slot, port, device.node, node)
         _add_function(machine, pci, device, driver, where)
+
+
+def _add_vmd(machine, pci, device):
+    """The function that hides the PCI domain of `device` behind itself, with vectors that carry all of theirs."""
+    vmd = Page({**device, "type": "vmd", "domain": 0, "ports": 1, "queues": 8})
+    where = pci.slot(vmd, True)
+    pci.add_root(device, _add_function(machine, pci, vmd, DRIVERS["vmd"], where).path)
 
 
 def _add_function(machine, pci, device, driver, where):
@@ -106,8 +115,8 @@ def _add_function(machine, pci, device, driver, where):
     if driver.kind == "hba" and driver.transport != "iscsi":
         unit.host = machine.next("host")
         unit.index = machine.next(device.type)
-    elif driver.kind == "nvme":
-        unit.index = machine.next("nvme")
+    elif driver.kind in ("nvme", "vmd"):
+        unit.index = machine.next(driver.kind)
     elif driver.kind == "nic":
         unit.netdev = f"eth{machine.next('eth')}"
     if driver.virtio_driver:
@@ -128,6 +137,7 @@ def _add_function(machine, pci, device, driver, where):
         iscsi.add_offload_host(machine, parent, driver.driver, "")
     elif driver.kind == "hba":
         _add_hba(machine, parent, device, driver, unit, maps)
+    return function
 
 
 def _add_vectors(machine, pci, device, driver, function, vectors, numbers):

@@ -3,6 +3,8 @@
 
 from dataclasses import dataclass
 
+from .spec import BOND_MODES
+
 FLAGS_UP, FLAGS_DOWN = "0x1003", "0x1002"
 
 
@@ -64,6 +66,10 @@ def add_link(machine, link):
             tree.put(f"{lower.path}/brport/state", 3)
             tree.link(f"{upper.path}/brif/{lower.name}", f"{lower.path}/brport")
     if link.kind == "bond":
-        tree.put_all(f"{upper.path}/bonding", {"slaves": " ".join(link.over), "mode": "active-backup 1", "active_slave": link.over[0]})
+        tree.put_all(f"{upper.path}/bonding", {
+            "slaves": " ".join(link.over),
+            "mode": f"{link.mode} {BOND_MODES[link.mode]}",
+            "active_slave": link.over[0] if link.mode == "active-backup" else "",
+        })
     if link.kind == "bridge":
         tree.put(f"{upper.path}/bridge/bridge_id", "8000.020000000001")

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from .sets import format_list, parse_list
 
 FIRST_ONCHIP = 0x10
+# Domains above this one lie behind a VMD function.
+HIDDEN = 0xFFFF
 # With MSI-X the function's `irq` file still names the line interrupt, which belongs to something else.
 INTX = {"x86_64": 16, "arm64": 0}
 
@@ -70,17 +72,16 @@ class Pci:
         key = (device.node, device.domain)
         if key not in self._roots:
             bus = 0 if device.domain else self._base[device.node]
-            path = f"sys/devices/pci{device.domain:04x}:{bus:02x}"
-            if device.domain > 0xFFFF:
-                path = f"{self._vmd(device).path}/pci{device.domain:04x}:{bus:02x}"
-            self._roots[key] = Root(path, device.domain, bus, device.node)
+            self.add_root(device, "sys/devices", bus)
         return self._roots[key]
 
-    def _vmd(self, device):
-        """The function that hides a whole PCI domain behind itself."""
-        parent = type(device)({**device, "domain": 0})
-        where = self.slot(parent, True)
-        return self.write(where, 0x010400, 0x8086, 0x201D, "vmd", [])
+    def add_root(self, device, parent, bus=0):
+        """The host bridge of `device`'s node and domain, below the folder `parent`."""
+        path = f"{parent}/pci{device.domain:04x}:{bus:02x}"
+        self._roots[device.node, device.domain] = Root(path, device.domain, bus, device.node)
+
+    def has_root(self, device):
+        return (device.node, device.domain) in self._roots
 
     def _port(self, root, device):
         """A root port with its own interrupt, which belongs to no device of ours."""
@@ -140,7 +141,7 @@ class Pci:
         page = self.machine.page
         if page.arch == "arm64":
             return "ITS-MSI" if page.kernel != "6.12" else f"ITS-PCI-{'MSIX' if msi == 'msix' else 'MSI'}-{function.bdf}"
-        if function.domain > 0xFFFF:
+        if function.domain > HIDDEN:
             return "VMD-MSI"
         prefix = "IR-" if page.remapping else ""
         if page.kernel == "6.1":

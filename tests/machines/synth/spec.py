@@ -44,10 +44,13 @@ DEVICE = {
     "affinity": "misplaced",
     "down": False,
 }
-LINK = {"name": None, "kind": None, "over": None, "vlan": 1}
+LINK = {"name": None, "kind": None, "over": None, "mode": "active-backup"}
 ISCSI = {"over": None, "via": "route", "connected": True}
 
 KERNELS = {"6.1": "6.1.0-57", "6.6": "6.6.13-1", "6.12": "6.12.117-1"}
+
+# Name -> number, as `bonding/mode` shows them.
+BOND_MODES = {"active-backup": 1, "802.3ad": 4}
 
 
 class Error(Exception):
@@ -93,6 +96,7 @@ def load(path):
     _choice(f"{path}: siblings", page.cpus.siblings, ("adjacent", "split"))
     for link in page.links:
         _choice(f"{path}: {link.name}: kind", link.kind, ("vlan", "bond", "bridge"))
+        _choice(f"{path}: {link.name}: mode", link.mode, BOND_MODES)
     for host in page.iscsi:
         _choice(f"{path}: iscsi over {host.over}: via", host.via, ("netdev", "socket", "route", "address"))
     for device in page.device:
