@@ -6,22 +6,42 @@
 #include <errno.h>
 #include <string.h>
 
-/* The largest number of vectors that a driver sets aside before its managed ones and still uses for I/O
- * (megaraid_sas and mpt3sas: 8 "high IOPS" queues). */
-#define PRE_VECTORS_MAX 8
+/* Drivers that ask the kernel to manage their queue vectors. */
+static const struct ManagedDriver {
+        const char *name;
+        size_t before; /* at most so many vectors are set aside whose names do not tell them from the queues
+                        */
+        bool admin;    /* a single such vector carries the driver's own commands */
+        bool sets;     /* divides up the CPUs once for each kind of queue */
+} drivers[] = {
+        { .name = "be2iscsi" },
+        { .name = "csiostor" },
+        { .name = "hisi_sas_v3_hw" },
+        { .name = "hpsa" },
+        { .name = "lpfc" },
+        { .name = "megaraid_sas", .before = 8, .admin = true }, /* one, or 8 "high IOPS" queues */
+        { .name = "mpi3mr", .before = 1, .admin = true },
+        { .name = "mpt3sas", .before = 8 }, /* 8 "high IOPS" queues */
+        { .name = "nvme", .sets = true },   /* nvme.write_queues */
+        { .name = "pm80xx" },
+        { .name = "qla2xxx", .before = 1 }, /* rsp_q */
+        { .name = "smartpqi" },
+        { .name = "virtio_blk" },
+        { .name = "virtio_scsi" },
+        { .name = "virtiofs" },
+};
+
+static const struct ManagedDriver *find_driver(const char *name)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
+                if (strcmp(drivers[i].name, name) == 0)
+                        return &drivers[i];
+        return NULL;
+}
 
 bool driver_uses_managed(const char *driver)
 {
-        static const char *const drivers[] = {
-                "be2iscsi",     "csiostor", "hisi_sas_v3_hw", "hpsa",        "lpfc",
-                "megaraid_sas", "mpi3mr",   "mpt3sas",        "nvme",        "pm80xx",
-                "qla2xxx",      "smartpqi", "virtio_blk",     "virtio_scsi", "virtiofs",
-        };
-
-        for (size_t i = 0; i < ARRAY_SIZE(drivers); i++)
-                if (strcmp(drivers[i], driver) == 0)
-                        return true;
-        return false;
+        return find_driver(driver) != NULL;
 }
 
 void managed_basis_clear(ManagedBasis *b)
@@ -80,12 +100,12 @@ typedef struct Queues {
         size_t n;
 } Queues;
 
-/* Whether the masks from item `first` on divide up all CPUs: disjoint, together all. Vectors with two kinds
- * of queues (nvme.write_queues) divide them up once for each kind, one kind after the other. 1 = yes, 0 = no.
- */
-static int divides_up(const Queues *q, size_t first, const ManagedBasis *b)
+/* Whether the masks from item `first` on divide up all CPUs: disjoint, together all; with `sets` this may
+ * begin anew each time that all are there. 1 = yes, 0 = no. */
+static int divides_up(const Queues *q, size_t first, bool sets, const ManagedBasis *b)
 {
         _cleanup_(cpuset_freep) CpuSet *seen = NULL;
+        bool divided = false;
 
         for (size_t i = first; i < q->n; i++) {
                 const CpuSet *mask = q->items[i]->affinity;
@@ -93,23 +113,24 @@ static int divides_up(const Queues *q, size_t first, const ManagedBasis *b)
                 if (cpuset_is_empty(mask))
                         return 0;
                 if (cpuset_intersects(seen, mask)) {
-                        if (!covers_all(seen, b))
+                        if (!sets || !covers_all(seen, b))
                                 return 0;
                         cpuset_free(seen);
                         seen = NULL;
                 }
                 if (cpuset_add_all(&seen, mask) < 0)
                         return -ENOMEM;
+                divided = divided || !covers_all(mask, b);
         }
-        return covers_all(seen, b);
+        return divided && covers_all(seen, b);
 }
 
 /* The number of leading queue vectors before the managed ones, -ENOENT when the masks show none. Two queues
  * at least, since one mask that covers all CPUs is also what every new vector gets. */
-static int find_managed(const Queues *q, const ManagedBasis *b)
+static int find_managed(const Queues *q, const struct ManagedDriver *driver, const ManagedBasis *b)
 {
-        for (size_t first = 0; first <= PRE_VECTORS_MAX && first + 2 <= q->n; first++) {
-                int r = divides_up(q, first, b);
+        for (size_t first = 0; first <= driver->before && first + 2 <= q->n; first++) {
+                int r = divides_up(q, first, driver->sets, b);
 
                 if (r != 0)
                         return r < 0 ? r : (int)first;
@@ -132,9 +153,10 @@ static int demote_admin(Vector *v)
         return 0;
 }
 
-static int settle(const Queues *q, bool table, bool alone, const ManagedBasis *b)
+/* `driver` is NULL where nothing can be managed. */
+static int settle(const Queues *q, const struct ManagedDriver *driver, const ManagedBasis *b)
 {
-        int first = table && !alone ? find_managed(q, b) : -ENOENT;
+        int first = driver ? find_managed(q, driver, b) : -ENOENT;
 
         if (first < 0 && first != -ENOENT)
                 return first;
@@ -146,27 +168,27 @@ static int settle(const Queues *q, bool table, bool alone, const ManagedBasis *b
                 v->managed = first >= 0 && i >= (size_t)first;
                 if (v->managed)
                         v->settable = SETTABLE_NO;
-                else if (table && !alone && first < 0)
+                else if (driver && first < 0)
                         v->settable = SETTABLE_UNKNOWN;
         }
-        return first == 1 ? demote_admin(q->items[0]) : 0;
+        return first == 1 && driver->admin ? demote_admin(q->items[0]) : 0;
 }
 
 int vectors_settle_managed(Device *d, size_t n_all, const ManagedBasis *b)
 {
         _cleanup_(freep) Vector **items = calloc(d->n_vectors + 1, sizeof(*items));
+        const struct ManagedDriver *driver = find_driver(d->driver);
         Queues q = { .items = items };
-        bool table = driver_uses_managed(d->driver);
 
         if (!items)
                 return -ENOMEM;
         for (size_t i = 0; i < d->n_vectors; i++) {
                 Vector *v = &d->vectors[i];
 
-                if (v->refused && table && v->role != VECTOR_SLOW)
+                if (v->refused && driver && v->role != VECTOR_SLOW)
                         v->managed = true;
                 if (v->role != VECTOR_SLOW)
                         items[q.n++] = v;
         }
-        return settle(&q, table, n_all <= 1, b);
+        return settle(&q, n_all > 1 ? driver : NULL, b);
 }
