@@ -29,7 +29,7 @@ verify)
     for unit in "$@"; do
         sed "s,=$libexecdir/,=$work/," "$unit" >"$work/$(basename "$unit")"
     done
-    for program in tuned-numaio tuned-numaio-writer; do
+    for program in tuned-numaiod tuned-numaio-writer; do
         printf '#!/bin/sh\n' >"$work/$program"
         chmod +x "$work/$program"
     done

@@ -2,7 +2,6 @@
 #include "basic/strv.h"
 #include "test.h"
 #include "writer/ledger.h"
-#include "writer/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -228,59 +227,6 @@ static void damaged_record_is_cut(void **state)
         }
 }
 
-/* The places of the head that matter here: magic, checksum, type, length. */
-enum { CHECKSUM_AT = 4, TYPE_AT = 8, LENGTH_AT = 12, HEAD_SIZE = 24 };
-
-static void put_number(char *bytes, size_t at, uint32_t number)
-{
-        memcpy(bytes + at, &number, sizeof(number));
-}
-
-static uint32_t crc32(const char *bytes, size_t n)
-{
-        uint32_t crc = ~0u;
-
-        for (size_t i = 0; i < n * 8; i++) {
-                uint32_t bit = (crc ^ (uint32_t)(unsigned char)bytes[i / 8] >> (i % 8)) & 1;
-
-                crc = crc >> 1 ^ (bit ? 0xedb88320u : 0);
-        }
-        return ~crc;
-}
-
-static size_t decode_checked(char *bytes, size_t size)
-{
-        Record r;
-
-        put_number(bytes, CHECKSUM_AT, crc32(bytes + TYPE_AT, size - TYPE_AT));
-        return record_decode(bytes, size, &r);
-}
-
-/* Right checksums do not make a record: its strings and its type have to be there. */
-static void forged_records(void **state)
-{
-        const Record r = { .type = RECORD_FIRST, .path = "a", .value = "0-7" };
-        _cleanup_(freep) char *bytes = NULL;
-        size_t size;
-
-        bytes = record_encode(&r, &size);
-        assert_int_equal(decode_checked(bytes, size), size);
-        bytes[size - 1] = 'x';
-        assert_int_equal(decode_checked(bytes, size), 0);
-        bytes[size - 1] = '\0';
-        bytes[HEAD_SIZE] = '\0';
-        assert_int_equal(decode_checked(bytes, size), 0);
-        bytes[HEAD_SIZE] = 'a';
-        put_number(bytes, TYPE_AT, _RECORD_TYPE_MAX);
-        assert_int_equal(decode_checked(bytes, size), 0);
-        put_number(bytes, TYPE_AT, RECORD_FIRST);
-        assert_int_equal(decode_checked(bytes, size), size);
-        put_number(bytes, LENGTH_AT, 0);
-        assert_int_equal(decode_checked(bytes, HEAD_SIZE), 0);
-        put_number(bytes, LENGTH_AT, UINT32_MAX);
-        assert_int_equal(decode_checked(bytes, size), 0);
-}
-
 static void another_boot_drops_all(void **state)
 {
         Place *p = *state;
@@ -485,7 +431,6 @@ int main(void)
                 cmocka_unit_test_setup_teardown(first_values_stay, setup, teardown),
                 cmocka_unit_test_setup_teardown(torn_tail_is_cut, setup, teardown),
                 cmocka_unit_test_setup_teardown(damaged_record_is_cut, setup, teardown),
-                cmocka_unit_test(forged_records),
                 cmocka_unit_test_setup_teardown(another_boot_drops_all, setup, teardown),
                 cmocka_unit_test_setup_teardown(second_writer_is_refused, setup, teardown),
                 cmocka_unit_test_setup_teardown(only_its_user_may_read, setup, teardown),

@@ -5,8 +5,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define WORD_BITS  (8 * sizeof(unsigned long))
-#define GROUP_BITS 32u
+#define WORD_BITS   (8 * sizeof(unsigned long))
+#define GROUP_BITS  32u
+#define GROUP_CHARS 9u /* eight digits and a comma */
 
 static size_t words(unsigned bits)
 {
@@ -367,11 +368,12 @@ char *cpuset_format_mask(const CpuSet *s, unsigned bits)
         FOREACH_CPU (cpu, s)
                 if ((unsigned)cpu / GROUP_BITS >= groups)
                         groups = (unsigned)cpu / GROUP_BITS + 1;
-        text = malloc(groups * 9 + 1);
+        text = malloc(groups * GROUP_CHARS + 1);
         if (!text)
                 return NULL;
         p = text;
-        for (unsigned g = groups; g-- > 0;)
-                p += sprintf(p, "%08lx%s", group_value(s, g), g ? "," : "");
+        for (unsigned g = groups; g-- > 0; p += GROUP_CHARS)
+                snprintf(p, GROUP_CHARS + 1, "%08lx,", group_value(s, g));
+        p[-1] = '\0';
         return text;
 }

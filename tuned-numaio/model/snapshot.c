@@ -146,10 +146,12 @@ VectorCounts device_count_vectors(const Snapshot *s, const Device *d, int node)
                 c.managed += v->managed;
                 if (!n)
                         continue;
-                if (cpuset_is_subset(vector_target(v), n->cpus))
+                if (cpuset_is_subset(vector_target(v), n->cpus)) {
                         c.local++;
-                else
+                        c.managed_local += v->managed;
+                } else {
                         c.remote++;
+                }
         }
         return c;
 }

@@ -159,6 +159,7 @@ const CpuSet *vector_target(const Vector *v);
 
 typedef struct VectorCounts {
         unsigned total, managed, local, remote;
+        unsigned managed_local; /* of the managed ones */
 } VectorCounts;
 
 /* Counts a device's vectors against a node; local and remote are 0 while the node is NODE_UNKNOWN. A vector

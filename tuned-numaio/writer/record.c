@@ -62,8 +62,7 @@ char *record_encode(const Record *r, size_t *ret_size)
         return bytes;
 }
 
-/* Whether the bytes are exactly the strings, one after another. */
-static bool decode_strings(const char *text, size_t length, const char **strings)
+static size_t decode_strings(const char *text, size_t length, const char **strings)
 {
         size_t at = 0;
 
@@ -71,11 +70,11 @@ static bool decode_strings(const char *text, size_t length, const char **strings
                 const char *end = memchr(text + at, '\0', length - at);
 
                 if (!end)
-                        return false;
+                        return 0;
                 strings[i] = text + at;
                 at = (size_t)(end - text) + 1;
         }
-        return at == length;
+        return at;
 }
 
 size_t record_decode(const char *bytes, size_t size, Record *ret)
@@ -92,7 +91,7 @@ size_t record_decode(const char *bytes, size_t size, Record *ret)
         whole = sizeof(head) + head.length;
         if (head.checksum != checksum_of(bytes, whole) || head.type == 0 || head.type >= _RECORD_TYPE_MAX)
                 return 0;
-        if (!decode_strings(bytes + sizeof(head), head.length, strings))
+        if (decode_strings(bytes + sizeof(head), head.length, strings) != head.length)
                 return 0;
         *ret = (Record) {
                 .type = head.type,

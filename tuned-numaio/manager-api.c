@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "manager-internal.h"
+
+#include "basic/array.h"
+#include "basic/log.h"
+#include "config.h"
+#include "report/report.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <systemd/sd-daemon.h>
+
+/* --- figures --- */
+
+/* The node that the plan used for a device's interrupts. */
+static int planned_node(const Manager *m, const Device *d)
+{
+        for (size_t i = 0; i < m->plan->n_verdicts; i++)
+                if (strcmp(m->plan->verdicts[i].device, d->id) == 0)
+                        return m->plan->verdicts[i].node;
+        return d->node;
+}
+
+static VectorCounts count_all(const Manager *m)
+{
+        VectorCounts all = { 0 };
+
+        for (size_t i = 0; m->snapshot && m->plan && i < m->snapshot->n_devices; i++) {
+                const Device *d = &m->snapshot->devices[i];
+                VectorCounts c = device_count_vectors(m->snapshot, d, planned_node(m, d));
+
+                all.total += c.total;
+                all.managed += c.managed;
+                all.local += c.local;
+                all.remote += c.remote;
+        }
+        return all;
+}
+
+static unsigned count_state(const Manager *m, DecisionState state)
+{
+        unsigned n = 0;
+
+        for (size_t i = 0; i < book_count(m->book); i++) {
+                const Decision *d = book_at(m->book, i);
+
+                n += d->path && d->state == state;
+        }
+        return n;
+}
+
+static const char *state_word(const Manager *m)
+{
+        if (m->options.observe || policy_defaults(m->policy)->apply == APPLY_NEVER)
+                return "observing";
+        if (m->writer_fd < 0 || m->policy_errors.n > 0 || count_state(m, DECISION_FAILED) > 0)
+                return "degraded";
+        return "ready";
+}
+
+/* One sentence for people: systemd's STATUS= and the API's status. */
+static char *status_text(const Manager *m)
+{
+        VectorCounts c = count_all(m);
+        unsigned planned = count_state(m, DECISION_PLANNED), failed = count_state(m, DECISION_FAILED);
+        _cleanup_(freep) char *tail = NULL;
+
+        if (m->policy_errors.n > 0)
+                tail = strf("; a policy is wrong, the last good ones stay: %s: %s",
+                            m->policy_errors.items[0].where, m->policy_errors.items[0].text);
+        else if (!m->options.observe && m->writer_fd < 0)
+                tail = strdup("; the writer is not connected, nothing is written");
+        else if (failed)
+                tail = strf("; %u writes failed, see numaioctl decisions", failed);
+        else if (planned && policy_defaults(m->policy)->apply == APPLY_ASK)
+                tail = strf("; %u changes wait for numaioctl apply", planned);
+        else if (planned)
+                tail = strf("; %u changes planned", planned);
+        else
+                tail = strdup("");
+        if (!tail)
+                return NULL;
+        return strf("%zu devices, %u of %u vectors local (%u kernel-managed)%s",
+                    m->snapshot ? m->snapshot->n_devices : 0, c.local, c.local + c.remote, c.managed, tail);
+}
+
+void manager_notify_status(Manager *m)
+{
+        _cleanup_(freep) char *text = status_text(m);
+
+        if (text)
+                (void)sd_notifyf(0, "STATUS=%s", text);
+}
+
+/* --- readers --- */
+
+static json_t *strings(const Strv *v)
+{
+        json_t *a = json_array();
+
+        for (size_t i = 0; i < v->n; i++)
+                json_array_append_new(a, json_string(v->items[i]));
+        return a;
+}
+
+static json_t *policy_errors(const Manager *m)
+{
+        json_t *a = json_array();
+
+        for (size_t i = 0; i < m->policy_errors.n; i++)
+                json_array_append_new(a, json_pack("{s:s, s:s}", "where", m->policy_errors.items[i].where,
+                                                   "text", m->policy_errors.items[i].text));
+        return a;
+}
+
+static const char *writer_word(const Manager *m)
+{
+        if (m->options.observe)
+                return "none";
+        return m->writer_fd >= 0 ? "connected" : "absent";
+}
+
+static json_t *get_status(void *userdata)
+{
+        Manager *m = userdata;
+        VectorCounts c = count_all(m);
+        MonitorCounts e = m->monitor ? monitor_counts(m->monitor) : (MonitorCounts) { 0 };
+        _cleanup_(freep) char *text = status_text(m);
+
+        if (!text)
+                return NULL;
+        return json_pack(
+                "{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:{s:i, s:i, s:i, s:i}, s:i, s:I, s:i, s:o, s:o, "
+                "s:o, "
+                "s:{s:I, s:I, s:I}, s:I}",
+                "version", PACKAGE_VERSION, "state", state_word(m), "status", text, "apply",
+                apply_mode_to_string(policy_defaults(m->policy)->apply), "writer", writer_word(m), "root",
+                root_path(m->root), "uptime_seconds", (json_int_t)((manager_now(m) - m->started) / 1000000),
+                "devices", (int)(m->snapshot ? m->snapshot->n_devices : 0), "vectors", "total", (int)c.total,
+                "managed", (int)c.managed, "local", (int)c.local, "remote", (int)c.remote, "changes_pending",
+                (int)count_state(m, DECISION_PLANNED), "writes", (json_int_t)m->writes, "refused",
+                (int)count_state(m, DECISION_REFUSED), "held", strings(&m->held), "policies",
+                strings(policy_files(m->policy)), "policy_errors", policy_errors(m), "events", "udev",
+                (json_int_t)e.udev, "netlink", (json_int_t)e.netlink, "overruns", (json_int_t)e.overruns,
+                "passes", (json_int_t)m->passes);
+}
+
+static json_t *get_topology(void *userdata)
+{
+        const Manager *m = userdata;
+
+        return m->snapshot ? report_topology(m->snapshot) : json_object();
+}
+
+/* Adds {before: {local, remote}}: how it was when the device was first seen with these vectors. */
+static json_t *with_baseline(const Manager *m, const Device *d, json_t *object)
+{
+        for (size_t i = 0; object && i < m->n_baselines; i++)
+                if (strcmp(m->baselines[i].device, d->id) == 0)
+                        json_object_set_new(object, "before",
+                                            json_pack("{s:i, s:i}", "local",
+                                                      (int)m->baselines[i].counts.local, "remote",
+                                                      (int)m->baselines[i].counts.remote));
+        return object;
+}
+
+static json_t *get_devices(void *userdata)
+{
+        const Manager *m = userdata;
+        json_t *a = json_array();
+
+        for (size_t i = 0; m->snapshot && i < m->snapshot->n_devices; i++) {
+                const Device *d = &m->snapshot->devices[i];
+
+                json_array_append_new(a, with_baseline(m, d, report_device(m->snapshot, m->plan, d)));
+        }
+        return a;
+}
+
+static json_t *get_device(void *userdata, const char *id)
+{
+        const Manager *m = userdata;
+        const Device *d = m->snapshot ? snapshot_device(m->snapshot, id) : NULL;
+
+        return d ? with_baseline(m, d, report_device_details(m->snapshot, m->plan, d)) : NULL;
+}
+
+static json_t *get_decisions(void *userdata)
+{
+        const Manager *m = userdata;
+        json_t *a = json_array();
+
+        for (size_t i = 0; i < book_count(m->book); i++)
+                json_array_append_new(a, decision_to_json(book_at(m->book, i)));
+        return a;
+}
+
+static json_t *get_decision(void *userdata, const char *id)
+{
+        const Manager *m = userdata;
+        const Decision *d = book_find(m->book, id);
+
+        return d ? decision_to_json(d) : NULL;
+}
+
+/* --- writers --- */
+
+static int post_plan(void *userdata, ApiRequest *req, const json_t *body, json_t **ret, Error *e)
+{
+        const Manager *m = userdata;
+        _cleanup_(snapshot_freep) Snapshot *s = NULL;
+        _cleanup_(plan_freep) Plan *p = NULL;
+        PlanInput in = { .policy = m->policy, .held = &m->held };
+        KnownRefusal *known = calloc(m->n_refusals ? m->n_refusals : 1, sizeof(*known));
+        int r;
+
+        if (!known)
+                return error_set(e, -ENOMEM, NULL, "out of memory");
+        for (size_t i = 0; i < m->n_refusals; i++)
+                known[i] = (KnownRefusal) { m->refusals[i].path, m->refusals[i].error };
+        r = observe(m->root, known, m->n_refusals, &s);
+        free(known);
+        if (r >= 0) {
+                in.snapshot = s;
+                r = plan(&in, &p);
+        }
+        if (r < 0)
+                return error_set(e, r, NULL, "the machine cannot be read: %s", strerror(-r));
+        *ret = report_plan(s, p);
+        return *ret ? 0 : error_set(e, -ENOMEM, NULL, "out of memory");
+}
+
+static int post_request(Manager *m, RequestKind kind, ApiRequest *req, const json_t *body, Error *e)
+{
+        const char *device = json_string_value(json_object_get(body, "device"));
+        int r;
+
+        if (m->options.observe)
+                return error_set(e, -EOPNOTSUPP, NULL, "this daemon only observes");
+        if (policy_defaults(m->policy)->apply == APPLY_NEVER && kind == REQUEST_APPLY)
+                return error_set(e, -EOPNOTSUPP, NULL, "the policy says apply: never");
+        if (device && (!m->snapshot || !snapshot_device(m->snapshot, device)))
+                return error_set(e, -ENOENT, device, "there is no device %s", device);
+        if (m->writer_fd < 0)
+                return error_set(e, -ENOTCONN, NULL,
+                                 "the writer is not connected; start tuned-numaio-writer.socket");
+        r = manager_add_request(m, kind, req, device);
+        if (r < 0)
+                return error_set(e, r, NULL, "out of memory");
+        manager_continue(m);
+        return API_DEFERRED;
+}
+
+static int post_apply(void *userdata, ApiRequest *req, const json_t *body, json_t **ret, Error *e)
+{
+        return post_request(userdata, REQUEST_APPLY, req, body, e);
+}
+
+static int post_restore(void *userdata, ApiRequest *req, const json_t *body, json_t **ret, Error *e)
+{
+        return post_request(userdata, REQUEST_RESTORE, req, body, e);
+}
+
+const ApiBackend manager_api_backend = {
+        .status = get_status,
+        .topology = get_topology,
+        .devices = get_devices,
+        .device = get_device,
+        .decisions = get_decisions,
+        .decision = get_decision,
+        .plan = post_plan,
+        .apply = post_apply,
+        .restore = post_restore,
+};
+
+int manager_add_request(Manager *m, RequestKind kind, ApiRequest *api, const char *device)
+{
+        Request *q = ARRAY_APPEND(m->requests, m->n_requests);
+
+        if (!q)
+                return -ENOMEM;
+        *q = (Request) { .kind = kind, .api = api, .device = device ? strdup(device) : NULL };
+        if (device && !q->device) {
+                m->n_requests--;
+                return -ENOMEM;
+        }
+        return 0;
+}
+
+/* The decisions about files of the device, or of all. */
+static json_t *answer_body(const Manager *m, const Request *q)
+{
+        json_t *a = json_array();
+
+        for (size_t i = 0; i < book_count(m->book); i++) {
+                const Decision *d = book_at(m->book, i);
+
+                if (d->path && (!q->device || strcmp(q->device, d->device) == 0))
+                        json_array_append_new(a, decision_to_json(d));
+        }
+        return json_pack("{s:o}", "decisions", a);
+}
+
+void manager_answer(Manager *m, int error, const Error *e)
+{
+        Request q = m->requests[0];
+
+        m->n_requests--;
+        memmove(m->requests, m->requests + 1, m->n_requests * sizeof(*m->requests));
+        m->request_active = false;
+        if (q.api)
+                api_request_done(q.api, error, error < 0 ? NULL : answer_body(m, &q), e);
+        free(q.device);
+}
+
+/* --- sockets --- */
+
+static int listen_on(const char *folder, const char *name, mode_t mode)
+{
+        _cleanup_(closep) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        struct sockaddr_un sa = { .sun_family = AF_UNIX };
+
+        if (fd < 0)
+                return -errno;
+        if ((size_t)snprintf(sa.sun_path, sizeof(sa.sun_path), "%s/%s", folder, name) >= sizeof(sa.sun_path))
+                return -ENAMETOOLONG;
+        (void)unlink(sa.sun_path);
+        if (bind(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0 || chmod(sa.sun_path, mode) < 0 ||
+            listen(fd, 64) < 0)
+                return -errno;
+        return STEAL_FD(fd);
+}
+
+static int open_own_sockets(Manager *m, Error *e)
+{
+        static const struct {
+                const char *name;
+                mode_t mode;
+                bool read_only;
+        } sockets[] = { { "ro.sock", 0666, true }, { "api.sock", 0660, false } };
+        int r;
+
+        for (size_t i = 0; i < ARRAY_SIZE(sockets); i++) {
+                r = listen_on(m->options.api_dir, sockets[i].name, sockets[i].mode);
+                if (r >= 0)
+                        r = api_add_socket(m->api, r, sockets[i].read_only);
+                if (r < 0)
+                        return error_set(e, r, m->options.api_dir,
+                                         "the API's socket %s/%s cannot be opened: %s", m->options.api_dir,
+                                         sockets[i].name, strerror(-r));
+        }
+        return 0;
+}
+
+static void free_names(char **names)
+{
+        for (size_t i = 0; names && names[i]; i++)
+                free(names[i]);
+        free(names);
+}
+
+static int take_activated_sockets(Manager *m, Error *e)
+{
+        char **names = NULL;
+        int n, r = 0;
+
+        n = sd_listen_fds_with_names(1, &names);
+        for (int i = 0; i < n && r >= 0; i++)
+                r = api_add_socket(m->api, SD_LISTEN_FDS_START + i, strcmp(names[i], "api") != 0);
+        free_names(names);
+        if (n < 0)
+                r = n;
+        return r < 0 ? error_set(e, r, NULL, "the sockets handed over by systemd cannot be used: %s",
+                                 strerror(-r))
+                     : 0;
+}
+
+int manager_open_api(Manager *m, Error *e)
+{
+        int r;
+
+        r = api_new(m->event, &manager_api_backend, m, &m->api);
+        if (r < 0)
+                return error_set(e, r, NULL, "the API cannot be set up: %s", strerror(-r));
+        return m->options.api_dir ? open_own_sockets(m, e) : take_activated_sockets(m, e);
+}

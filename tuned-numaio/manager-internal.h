@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "api/api.h"
+#include "apply/apply.h"
+#include "basic/root.h"
+#include "decisions.h"
+#include "manager.h"
+#include "monitor/monitor.h"
+#include "observe/observe.h"
+#include "schedule.h"
+
+#include <sys/types.h>
+#include <systemd/sd-event.h>
+
+/* What the files of the manager share: manager.c (events and passes), manager-writer.c (the writer's
+ * connection and answers), manager-api.c (requests and their JSON). */
+
+typedef enum RequestKind { REQUEST_APPLY, REQUEST_RESTORE } RequestKind;
+
+/* One apply or restore that somebody waits for. */
+typedef struct Request {
+        RequestKind kind;
+        ApiRequest *api; /* NULL = nobody waits (on_stop: restore) */
+        char *device;    /* NULL = all */
+} Request;
+
+/* A file that the kernel refused, with the change that it was refused for: an IRQ number can be reused. */
+typedef struct Refusal {
+        char *id, *path;
+        int error;
+} Refusal;
+
+/* A device's vectors as they were when it was first seen with that many. */
+typedef struct Baseline {
+        char *device;
+        VectorCounts counts;
+} Baseline;
+
+struct Manager {
+        ManagerOptions options;
+        sd_event *event;
+        Root *root;
+        Policy *policy;
+        PolicyErrors policy_errors;
+        Snapshot *snapshot; /* of the last pass; NULL before the first */
+        Plan *plan;
+        Book *book;
+        Strv held;
+        Refusal *refusals;
+        size_t n_refusals;
+        Baseline *baselines;
+        size_t n_baselines;
+
+        Monitor *monitor; /* NULL off the live machine */
+        Api *api;
+        Schedule schedule;
+        sd_event_source *timer, *verify, *reconnect, *ready_limit;
+
+        int writer_fd;    /* -1 = not connected */
+        pid_t writer_pid; /* of the stand-in's child, 0 = none */
+        sd_event_source *writer_source;
+        Applier *applier;
+        bool ledger_read;
+        bool iscsi_asked;
+
+        uint64_t round; /* number of the round that runs or ran last */
+        bool in_round;
+        bool forced;       /* this round applies although the policy says ask */
+        Request *requests; /* the first one is being worked on while request_active */
+        size_t n_requests;
+        bool request_active, stopping;
+
+        bool ready_sent, overrun_logged;
+        uint64_t started, passes, writes;
+};
+
+uint64_t manager_now(const Manager *m); /* monotonic, microseconds */
+
+/* Starts the next request, or a round when events wait; called whenever work may have ended. */
+void manager_continue(Manager *m);
+/* A round: passes until nothing new is to be written. */
+void manager_start_round(Manager *m, bool forced);
+/* One pass of the running round. */
+void manager_pass(Manager *m);
+/* Loads the policies; a bad set keeps the last good one. Returns 0 or the negative errno of the problem. */
+int manager_load_policy(Manager *m);
+
+/* manager-writer.c */
+int manager_connect_writer(Manager *m, Error *e);
+void manager_disconnect_writer(Manager *m);
+/* Sends what is queued, and listens for the answers. */
+void manager_push_writer(Manager *m);
+/* Hands the plan's changes to the writer; those that were tried in this round are left out. Returns their
+ * number, or a negative errno. */
+int manager_submit(Manager *m);
+bool manager_writer_is_busy(const Manager *m);
+/* Asks the writer for the iSCSI event socket, once for each time that an iscsi-host is there. */
+int manager_ask_iscsi(Manager *m);
+/* Restores a device (NULL = all) from the ledger, and holds it unless the process is stopping. */
+int manager_submit_restore(Manager *m, const char *device);
+int manager_submit_release(Manager *m, const char *device);
+void manager_forget_stale_refusals(Manager *m, bool *ret_changed);
+
+/* manager-api.c */
+extern const ApiBackend manager_api_backend;
+int manager_open_api(Manager *m, Error *e);
+/* Answers the request that is being worked on and takes it off the queue. */
+void manager_answer(Manager *m, int error, const Error *e);
+int manager_add_request(Manager *m, RequestKind kind, ApiRequest *api, const char *device);
+void manager_notify_status(Manager *m);

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "manager-internal.h"
+
+#include "basic/array.h"
+#include "basic/log.h"
+#include "standin/standin.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+
+#define RECONNECT_USEC 2000000u
+
+static uint64_t realtime(void)
+{
+        struct timespec ts;
+
+        clock_gettime(CLOCK_REALTIME, &ts);
+        return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
+}
+
+bool manager_writer_is_busy(const Manager *m)
+{
+        return m->applier && applier_is_busy(m->applier);
+}
+
+/* --- refusals --- */
+
+static int add_refusal(Manager *m, const char *id, const char *path, int error)
+{
+        Refusal *f;
+
+        for (size_t i = 0; i < m->n_refusals; i++)
+                if (strcmp(m->refusals[i].path, path) == 0 && strcmp(m->refusals[i].id, id) == 0)
+                        return 0;
+        f = ARRAY_APPEND(m->refusals, m->n_refusals);
+        if (!f)
+                return -ENOMEM;
+        *f = (Refusal) { .id = strdup(id), .path = strdup(path), .error = error };
+        if (f->id && f->path)
+                return 0;
+        free(f->id);
+        free(f->path);
+        m->n_refusals--;
+        return -ENOMEM;
+}
+
+/* Whether the file is still the one of the change that was refused. */
+static bool refusal_holds(const Snapshot *s, const Refusal *f)
+{
+        for (size_t i = 0; i < s->n_devices; i++) {
+                const Device *d = &s->devices[i];
+                size_t n = strlen(d->id);
+
+                if (strncmp(f->id, d->id, n) != 0 || f->id[n] != '~')
+                        continue;
+                for (size_t j = 0; j < d->n_vectors; j++) {
+                        char path[64];
+                        const char *role = strrchr(f->id, '~') + 1;
+
+                        snprintf(path, sizeof(path), "proc/irq/%u/smp_affinity_list", d->vectors[j].irq);
+                        if (strcmp(path, f->path) == 0)
+                                return strcmp(role, d->vectors[j].key) == 0;
+                }
+        }
+        return false;
+}
+
+void manager_forget_stale_refusals(Manager *m, bool *ret_changed)
+{
+        size_t kept = 0, before = m->n_refusals;
+
+        for (size_t i = 0; i < m->n_refusals; i++) {
+                if (refusal_holds(m->snapshot, &m->refusals[i])) {
+                        m->refusals[kept++] = m->refusals[i];
+                        continue;
+                }
+                free(m->refusals[i].id);
+                free(m->refusals[i].path);
+        }
+        m->n_refusals = kept;
+        *ret_changed = kept != before;
+}
+
+/* --- answers --- */
+
+static void log_result(const Decision *d, const ApplyResult *r, const char *old)
+{
+        const LogKnob k = {
+                .message_id = r->error < 0 ? MESSAGE_ID_REFUSED : MESSAGE_ID_CHANGE,
+                .device = d->device,
+                .knob = d->knob,
+                .path = r->path,
+                .old_value = old,
+                .new_value = r->set,
+                .rule = d->reason.rule,
+                .error = r->error,
+        };
+
+        if (r->error < 0)
+                log_knob(LOG_WARNING, &k, "%s: %s was not written to /%s: %s", d->id, r->set, r->path,
+                         strerror(-r->error));
+        else if (r->written)
+                log_knob(LOG_INFO, &k, "%s: %s instead of %s (rule \"%s\"): %s", d->id, r->set, old,
+                         d->reason.rule, d->reason.text);
+}
+
+static void on_restored(Manager *m, const ApplyResult *r)
+{
+        const Decision *d = book_find_path(m->book, r->path);
+        const LogKnob k = {
+                .message_id = MESSAGE_ID_RESTORED,
+                .device = d ? d->device : NULL,
+                .knob = d ? d->knob : NULL,
+                .path = r->path,
+                .new_value = r->first,
+                .error = r->error,
+        };
+
+        if (r->error == -ENODEV || r->error == -ENOENT)
+                return; /* the object is gone, nothing is left to restore */
+        if (r->error < 0) {
+                log_knob(LOG_WARNING, &k, "/%s could not be put back: %s", r->path, strerror(-r->error));
+                return;
+        }
+        log_knob(LOG_INFO, &k, "/%s has its first value again: %s", r->path, r->first);
+        book_restored(m->book, r->path);
+}
+
+static void on_done(void *userdata, const ApplyResult *r)
+{
+        Manager *m = userdata;
+        Decision *d;
+        _cleanup_(freep) char *old = NULL;
+
+        if (!m->in_round) {
+                if (*r->path)
+                        on_restored(m, r);
+                return;
+        }
+        d = book_find(m->book, r->id);
+        if (!d)
+                return;
+        old = d->current ? strdup(d->current) : NULL;
+        if (book_result(m->book, r, realtime()) < 0)
+                log_error("out of memory");
+        m->writes += r->written;
+        if (d->state == DECISION_REFUSED && add_refusal(m, r->id, r->path, r->error) < 0)
+                log_error("out of memory");
+        log_result(d, r, old ? old : "");
+}
+
+static void on_ledger_entry(void *userdata, const WriterReply *entry)
+{
+        Manager *m = userdata;
+        int r = 0;
+
+        if (!entry)
+                return; /* on_io() sees that nothing is outstanding */
+        if (entry->flags & WRITER_HELD)
+                r = strv_add_unique(&m->held, entry->device);
+        else if (entry->flags & WRITER_REFUSED)
+                r = add_refusal(m, entry->id, entry->path, entry->error);
+        else
+                r = book_adopt(m->book, entry);
+        if (r < 0)
+                log_error("out of memory");
+}
+
+/* --- connection --- */
+
+static void lost(Manager *m, int error)
+{
+        log_warning("the connection to the writer is lost: %s", strerror(-error));
+        manager_disconnect_writer(m);
+        (void)sd_event_source_set_time_relative(m->reconnect, RECONNECT_USEC);
+        (void)sd_event_source_set_enabled(m->reconnect, SD_EVENT_ONESHOT);
+        m->in_round = false;
+        if (m->request_active) {
+                Error e;
+
+                manager_answer(
+                        m,
+                        error_set(&e, -ENOTCONN, NULL, "the writer is gone; its state is kept in the ledger"),
+                        &e);
+        }
+        if (m->stopping)
+                (void)sd_event_exit(m->event, 0);
+        manager_notify_status(m);
+}
+
+/* Everything that was asked is answered. */
+static void on_idle(Manager *m)
+{
+        if (!m->ledger_read) {
+                m->ledger_read = true;
+                manager_start_round(m, false);
+        } else if (m->in_round) {
+                manager_pass(m);
+        } else if (m->request_active) {
+                manager_start_round(m, m->requests[0].kind == REQUEST_APPLY);
+        }
+        manager_continue(m);
+}
+
+static uint32_t to_epoll(short events)
+{
+        return (events & POLLIN ? EPOLLIN : 0u) | (events & POLLOUT ? EPOLLOUT : 0u);
+}
+
+static int on_io(sd_event_source *s, int fd, uint32_t revents, void *userdata)
+{
+        Manager *m = userdata;
+        bool was_busy = applier_is_busy(m->applier);
+        int r;
+
+        r = applier_process(m->applier);
+        if (r >= 0 && !was_busy && (revents & (EPOLLHUP | EPOLLERR)))
+                r = -EPIPE;
+        if (r < 0) {
+                lost(m, r);
+                return 0;
+        }
+        (void)sd_event_source_set_io_events(m->writer_source, to_epoll(applier_events(m->applier)) | EPOLLIN);
+        if (was_busy && !applier_is_busy(m->applier))
+                on_idle(m);
+        return 0;
+}
+
+void manager_push_writer(Manager *m)
+{
+        /* The loop calls on_io() as soon as the socket takes something. */
+        if (m->writer_source)
+                (void)sd_event_source_set_io_events(m->writer_source, EPOLLIN | EPOLLOUT);
+}
+
+static int on_reconnect(sd_event_source *s, uint64_t usec, void *userdata)
+{
+        Manager *m = userdata;
+        Error e = { 0 };
+
+        if (manager_connect_writer(m, &e) < 0)
+                log_error("%s", e.text);
+        manager_notify_status(m);
+        return 0;
+}
+
+static int connect_socket(const char *path)
+{
+        _cleanup_(closep) int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        struct sockaddr_un sa = { .sun_family = AF_UNIX };
+
+        if (fd < 0)
+                return -errno;
+        snprintf(sa.sun_path, sizeof(sa.sun_path), "%s", path);
+        if (connect(fd, (struct sockaddr *)&sa, sizeof(sa)) < 0)
+                return -errno;
+        return STEAL_FD(fd);
+}
+
+/* The ledger's folder on a copy of a machine, which may lack /run. The caller frees. */
+static char *make_ledger_folder(const char *root)
+{
+        static const char *const parts[] = { "run", "run/tuned-numaio" };
+
+        for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+                _cleanup_(freep) char *folder = strf("%s/%s", root, parts[i]);
+
+                if (!folder || (mkdir(folder, 0755) < 0 && errno != EEXIST))
+                        return NULL;
+        }
+        return strf("%s/run/tuned-numaio/ledger", root);
+}
+
+/* The shipped writer on the live machine; on a copy a child that stands in for writer and kernel. */
+static int reach_writer(Manager *m, Error *e)
+{
+        _cleanup_(freep) char *folder = NULL;
+        int fd;
+
+        if (root_is_live(m->root)) {
+                fd = connect_socket(WRITER_SOCKET_PATH);
+                return fd < 0 ? error_set(e, fd, WRITER_SOCKET_PATH,
+                                          "the writer cannot be reached at %s: %s; start "
+                                          "tuned-numaio-writer.socket",
+                                          WRITER_SOCKET_PATH, strerror(-fd))
+                              : fd;
+        }
+        folder = make_ledger_folder(root_path(m->root));
+        if (!folder)
+                return error_set(e, -EACCES, root_path(m->root),
+                                 "run/tuned-numaio cannot be made below the root");
+        fd = standin_start_writer(root_path(m->root), folder, &m->writer_pid);
+        return fd < 0 ? error_set(e, fd, folder, "the stand-in writer cannot be started: %s", strerror(-fd))
+                      : fd;
+}
+
+static int start_reconnect(Manager *m)
+{
+        int r = 0;
+
+        if (!m->reconnect)
+                r = sd_event_add_time(m->event, &m->reconnect, CLOCK_MONOTONIC, UINT64_MAX, 100000,
+                                      on_reconnect, m);
+        if (r >= 0)
+                r = sd_event_source_set_enabled(m->reconnect, SD_EVENT_OFF);
+        return r;
+}
+
+int manager_connect_writer(Manager *m, Error *e)
+{
+        int r;
+
+        r = start_reconnect(m);
+        if (r < 0)
+                return error_set(e, r, NULL, "no timer: %s", strerror(-r));
+        m->writer_fd = reach_writer(m, e);
+        if (m->writer_fd < 0) {
+                r = m->writer_fd;
+                m->writer_fd = -1;
+                if (!root_is_live(m->root))
+                        return r;
+                /* Without a writer the daemon observes, says so, and goes on asking. */
+                if (!m->ready_sent)
+                        log_warning("%s", e->text);
+                (void)sd_event_source_set_time_relative(m->reconnect, RECONNECT_USEC);
+                (void)sd_event_source_set_enabled(m->reconnect, SD_EVENT_ONESHOT);
+                return 0;
+        }
+        m->ledger_read = false;
+        r = applier_new(m->writer_fd, on_done, m, &m->applier);
+        if (r >= 0)
+                r = sd_event_add_io(m->event, &m->writer_source, m->writer_fd, EPOLLIN | EPOLLOUT, on_io, m);
+        if (r >= 0)
+                r = applier_list(m->applier, on_ledger_entry, m);
+        if (r < 0) {
+                manager_disconnect_writer(m);
+                return error_set(e, r, NULL, "the writer cannot be asked: %s", strerror(-r));
+        }
+        return 0;
+}
+
+void manager_disconnect_writer(Manager *m)
+{
+        m->writer_source = sd_event_source_disable_unref(m->writer_source);
+        m->applier = applier_free(m->applier);
+        if (m->writer_fd >= 0)
+                close(m->writer_fd);
+        m->writer_fd = -1;
+}
+
+/* --- work --- */
+
+int manager_submit(Manager *m)
+{
+        ApplyMode mode = policy_defaults(m->policy)->apply;
+        int n = 0, r;
+
+        if (m->options.observe || m->writer_fd < 0 || mode == APPLY_NEVER ||
+            (mode == APPLY_ASK && !m->forced))
+                return 0;
+        for (size_t i = 0; i < m->plan->n_changes; i++) {
+                const Change *c = &m->plan->changes[i];
+                Decision *d = book_find(m->book, c->id);
+
+                if (c->settable == SETTABLE_NO || !d || d->round == m->round)
+                        continue;
+                d->round = m->round;
+                r = applier_set(m->applier, c);
+                if (r < 0)
+                        return r;
+                n++;
+        }
+        return n;
+}
+
+static void on_iscsi(void *userdata, int fd)
+{
+        Manager *m = userdata;
+        int r = fd;
+
+        if (fd >= 0) {
+                r = monitor_add_iscsi_fd(m->monitor, fd);
+                if (r < 0)
+                        close(fd);
+        }
+        if (r < 0)
+                log_warning("no iSCSI events: %s; a connection that fails is noticed late", strerror(-r));
+}
+
+int manager_ask_iscsi(Manager *m)
+{
+        bool any = false;
+
+        for (size_t i = 0; i < m->snapshot->n_devices; i++)
+                any = any || m->snapshot->devices[i].class == DEVICE_ISCSI_HOST;
+        if (!any)
+                m->iscsi_asked = false;
+        if (!any || m->iscsi_asked || !m->monitor || monitor_has_iscsi(m->monitor) || m->writer_fd < 0)
+                return 0;
+        m->iscsi_asked = true;
+        return applier_iscsi(m->applier, on_iscsi, m);
+}
+
+/* A request to restore: first the ledger, whose entries say what was ever written. */
+typedef struct Restore {
+        Manager *manager;
+        char *device;
+} Restore;
+
+static void on_restore_entry(void *userdata, const WriterReply *entry)
+{
+        Restore *restore = userdata;
+
+        if (!entry) {
+                free(restore->device);
+                free(restore);
+                return;
+        }
+        if (entry->flags & (WRITER_HELD | WRITER_REFUSED) || !*entry->path)
+                return;
+        if (!restore->device || strcmp(restore->device, entry->device) == 0)
+                (void)applier_restore(restore->manager->applier, entry->device, entry->path);
+}
+
+static int hold(Manager *m, const char *device)
+{
+        int r;
+
+        r = strv_add_unique(&m->held, device);
+        return r < 0 ? r : applier_hold(m->applier, device, true);
+}
+
+int manager_submit_restore(Manager *m, const char *device)
+{
+        Restore *restore;
+        int r = 0;
+
+        if (m->writer_fd < 0)
+                return -ENOTCONN;
+        /* A stopping daemon holds nothing: the next start places again. */
+        for (size_t i = 0; r >= 0 && !m->stopping && m->snapshot && i < m->snapshot->n_devices; i++)
+                if (!device || strcmp(device, m->snapshot->devices[i].id) == 0)
+                        r = hold(m, m->snapshot->devices[i].id);
+        if (r < 0)
+                return r;
+        restore = calloc(1, sizeof(*restore));
+        if (!restore)
+                return -ENOMEM;
+        restore->manager = m;
+        restore->device = device ? strdup(device) : NULL;
+        return applier_list(m->applier, on_restore_entry, restore);
+}
+
+int manager_submit_release(Manager *m, const char *device)
+{
+        Strv left = { 0 };
+        int r = 0;
+
+        if (m->writer_fd < 0)
+                return -ENOTCONN;
+        for (size_t i = 0; r >= 0 && i < m->held.n; i++) {
+                if (device && strcmp(device, m->held.items[i]) != 0)
+                        r = strv_add(&left, m->held.items[i]);
+                else
+                        r = applier_hold(m->applier, m->held.items[i], false);
+        }
+        strv_clear(&m->held);
+        m->held = left;
+        return r;
+}
