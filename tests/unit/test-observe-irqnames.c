@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "observe/role.h"
+#include "tree.h"
+
+#include <ctype.h>
+
+/* Holds the reading of action names against irqname-cases.tsv of the captures: real names, each with its
+ * queue and role. usage: test-observe-irqnames CAPTURES */
+
+enum { ID, ARCH, CHIP, HWIRQ, ACTION, CLASS, DRIVER, BDF, DEVICE, QUEUE, ROLE, COLUMNS };
+
+static char *table;
+
+static bool begins(const char *s, const char *prefix)
+{
+        return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+/* The columns are separated by single tabs and may be empty. */
+static bool split(char *line, char *fields[COLUMNS])
+{
+        for (int i = 0; i < COLUMNS; i++) {
+                fields[i] = strsep(&line, "\t");
+                if (!fields[i])
+                        return false;
+        }
+        return true;
+}
+
+static bool has_number(const char *text)
+{
+        return isdigit((unsigned char)text[0]) && text[strspn(text, "0123456789")] == '\0';
+}
+
+static VectorRole role_of(const char *text)
+{
+        if (begins(text, "rx") && !begins(text, "rxtx"))
+                return VECTOR_RX;
+        return begins(text, "tx") ? VECTOR_TX : VECTOR_QUEUE;
+}
+
+static void check_row(char *fields[COLUMNS], const Strv *netdevs)
+{
+        static const char *const slow[] = { "config", "async", "mgmt", "misc", "timestamp" };
+        const char *action = strcmp(fields[ACTION], "(empty)") == 0 ? "" : fields[ACTION];
+        VectorName name;
+        char driver[64];
+
+        snprintf(driver, sizeof(driver), "%.*s", (int)strcspn(fields[DRIVER], " ("), fields[DRIVER]);
+        vector_name_parse(driver, action, netdevs, &name);
+        if (has_number(fields[QUEUE])) {
+                if (name.queue != atoi(fields[QUEUE]) || name.role != role_of(fields[ROLE]))
+                        fail_msg("row %s, %s: queue %d, role %d", fields[ID], action, name.queue, name.role);
+                return;
+        }
+        if (name.queue != -1)
+                fail_msg("row %s, %s: queue %d, none expected", fields[ID], action, name.queue);
+        for (size_t i = 0; i < ARRAY_SIZE(slow); i++)
+                if (begins(fields[ROLE], slow[i]) && name.role != VECTOR_SLOW)
+                        fail_msg("row %s, %s: role %d, slow path expected", fields[ID], action, name.role);
+        if (begins(fields[ROLE], "managed") && (name.role != VECTOR_QUEUE || name.bare))
+                fail_msg("row %s, %s: role %d, a queue expected", fields[ID], action, name.role);
+}
+
+static void every_row(void **state)
+{
+        _cleanup_(freep) char *text = strdup(table);
+        char *rest = text, *line;
+        unsigned rows = 0;
+
+        assert_non_null(strsep(&rest, "\n"));
+        while ((line = strsep(&rest, "\n")) && *line) {
+                char *fields[COLUMNS];
+                Strv netdevs = { 0 };
+
+                assert_true(split(line, fields));
+                check_row(fields, NULL);
+                if (strcmp(fields[CLASS], "net") == 0) {
+                        netdevs = (Strv) { .items = &fields[DEVICE], .n = 1 };
+                        check_row(fields, &netdevs);
+                }
+                rows++;
+        }
+        assert_int_equal(rows, 39);
+}
+
+int main(int argc, char **argv)
+{
+        const struct CMUnitTest tests[] = { cmocka_unit_test(every_row) };
+        _cleanup_(root_freep) Root *root = NULL;
+        int r;
+
+        if (argc < 2 || root_open(argv[1], &root) < 0 || root_read(root, &table, "irqname-cases.tsv") < 0)
+                return 77;
+        r = cmocka_run_group_tests(tests, NULL, NULL);
+        free(table);
+        return r;
+}
