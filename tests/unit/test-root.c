@@ -5,7 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 
 static char dir[] = "/tmp/numaio-root-XXXXXX";
 
@@ -115,6 +120,50 @@ static void long_files_are_read_whole(void **state)
         assert_int_equal(strlen(text), 300000);
 }
 
+/* What RestrictSUIDSGID= of a unit does. */
+static int hide_openat2(void)
+{
+        struct sock_filter code[] = {
+                BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        };
+        struct sock_fprog program = { ARRAY_SIZE(code), code };
+
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+                return -errno;
+        return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0 ? -errno : 0;
+}
+
+/* Bits: 1 = no filter, 2 = the live machine cannot be read, 4 = a copy can, without its walls. */
+static int read_without_openat2(const Root *copy)
+{
+        _cleanup_(root_freep) Root *live = NULL;
+        char *text = NULL;
+        int bad = 0;
+
+        if (hide_openat2() < 0)
+                return 1;
+        if (root_open("/", &live) < 0 || root_read(live, &text, "proc/sys/kernel/ostype") < 0)
+                bad |= 2;
+        if (root_read(copy, &text, "list") != -ENOSYS)
+                bad |= 4;
+        free(text);
+        return bad;
+}
+
+static void live_root_needs_no_openat2(void **state)
+{
+        pid_t pid = fork();
+        int status;
+
+        if (pid == 0)
+                _exit(read_without_openat2(*state));
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(status, 0);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -123,6 +172,7 @@ int main(void)
                 cmocka_unit_test(names_are_in_natural_order),
                 cmocka_unit_test(real_paths_lie_below_the_root),
                 cmocka_unit_test(long_files_are_read_whole),
+                cmocka_unit_test(live_root_needs_no_openat2),
         };
 
         return cmocka_run_group_tests(tests, setup, teardown);
