@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "ctl/show.h"
 
+#include "basic/cpuset.h"
 #include "basic/strv.h"
 #include "ctl/table.h"
 
@@ -45,14 +46,14 @@ static bool node_is_known(const json_t *device)
         return json_is_integer(json_object_get(device, "node"));
 }
 
-static char *cell_local(const json_t *row)
+static char *cell_local(const json_t *row, const json_t *value)
 {
         if (!node_is_known(row))
                 return strdup("-");
         return share(json_number_at(row, "vectors.local"), json_number_at(row, "vectors.total"));
 }
 
-static char *cell_planned(const json_t *row)
+static char *cell_planned(const json_t *row, const json_t *value)
 {
         if (!node_is_known(row))
                 return strdup("-");
@@ -60,7 +61,7 @@ static char *cell_planned(const json_t *row)
 }
 
 /* What people know a device by: its netdevs and disks. */
-static char *cell_names(const json_t *row)
+static char *cell_names(const json_t *row, const json_t *value)
 {
         const json_t *disks = json_object_get(row, "disks"), *netdevs = json_object_get(row, "netdevs");
         _cleanup_(freep) char *text = NULL;
@@ -73,7 +74,19 @@ static char *cell_names(const json_t *row)
         return text ? strf("%s and %zu more", text, json_array_size(disks) - 1) : NULL;
 }
 
-static char *cell_queue(const json_t *row)
+/* The value of a file that holds CPUs, as a list: a mask of 1,024 CPUs is nothing to look at. */
+static char *cell_cpus(const json_t *row, const json_t *value)
+{
+        const char *path = json_text_at(row, "path"), *end = strrchr(path, '/'),
+                   *text = json_string_value(value);
+        _cleanup_(cpuset_freep) CpuSet *set = NULL;
+
+        if (text && end && strcmp(end, "/cpumask") == 0 && cpuset_parse_mask(text, &set) == 0)
+                return cpuset_format_list(set);
+        return json_for_people(value);
+}
+
+static char *cell_queue(const json_t *row, const json_t *value)
 {
         const json_t *queue = json_object_get(row, "queue");
 
@@ -82,7 +95,7 @@ static char *cell_queue(const json_t *row)
         return strdup(json_text_at(row, "role"));
 }
 
-static char *cell_settable(const json_t *row)
+static char *cell_settable(const json_t *row, const json_t *value)
 {
         if (json_is_true(json_object_get(row, "managed")))
                 return strdup("managed");
@@ -91,7 +104,7 @@ static char *cell_settable(const json_t *row)
         return strdup(json_text_at(row, "settable"));
 }
 
-static char *cell_rule(const json_t *row)
+static char *cell_rule(const json_t *row, const json_t *value)
 {
         const char *file = json_text_at(row, "reason.file"), *rule = json_text_at(row, "reason.rule");
 
@@ -100,7 +113,7 @@ static char *cell_rule(const json_t *row)
         return strdup(*rule ? rule : "-");
 }
 
-static char *cell_error(const json_t *row)
+static char *cell_error(const json_t *row, const json_t *value)
 {
         const char *error = json_text_at(row, "error");
 
@@ -153,7 +166,7 @@ static json_t *devices_of_node(const json_t *devices, const json_t *node)
 
         json_array_foreach((json_t *)devices, i, device)
         {
-                _cleanup_(freep) char *local = cell_local(device), *names = cell_names(device);
+                _cleanup_(freep) char *local = cell_local(device, NULL), *names = cell_names(device, NULL);
 
                 if (!json_equal(json_object_get(device, "node"), node))
                         continue;
@@ -354,15 +367,16 @@ static json_t *change_row(const json_t *change)
 {
         const char *id = json_text_at(change, "id"), *part = strchr(id, '~');
 
-        return json_pack("{s:s, s:O, s:O, s:O}", "name", part ? part + 1 : id, "current",
-                         json_object_get(change, "current"), "desired", json_object_get(change, "desired"),
-                         "why", json_at(change, "reason.text"));
+        return json_pack("{s:s, s:O, s:O, s:O, s:O}", "name", part ? part + 1 : id, "path",
+                         json_object_get(change, "path"), "current", json_object_get(change, "current"),
+                         "desired", json_object_get(change, "desired"), "why",
+                         json_at(change, "reason.text"));
 }
 
 static json_t *plan_row(const json_t *answer, const json_t *device, bool with_changes)
 {
         const char *id = json_text_at(device, "id");
-        _cleanup_(freep) char *before = cell_local(device), *after = cell_planned(device);
+        _cleanup_(freep) char *before = cell_local(device, NULL), *after = cell_planned(device, NULL);
         json_t *children = json_array();
         const json_t *change;
         long n = 0;
@@ -404,10 +418,9 @@ static json_t *plan_rows(const json_t *answer, bool with_changes)
         return rows;
 }
 
-/* Kernel-managed vectors are out of our hands: the shares are those of the others. */
 static void show_shares(const json_t *answer)
 {
-        long total = 0, before = 0, after = 0;
+        long total = 0, managed = 0, before = 0, after = 0;
         const json_t *device;
         size_t i;
 
@@ -416,11 +429,15 @@ static void show_shares(const json_t *answer)
                 if (!node_is_known(device))
                         continue;
                 total += json_number_at(device, "vectors.total");
+                managed += json_number_at(device, "vectors.managed");
                 before += json_number_at(device, "vectors.local");
                 after += json_number_at(device, "planned.local");
         }
-        printf("\n%zu changes. Local vectors, of %ld: %ld now, %ld afterwards.\n",
-               json_array_size(json_object_get(answer, "changes")), total, before, after);
+        printf("\n%zu changes. %ld of %ld vectors are local now, %ld afterwards",
+               json_array_size(json_object_get(answer, "changes")), before, total, after);
+        if (managed > 0)
+                printf("; %ld are kernel-managed, nobody can move them", managed);
+        puts(".");
 }
 
 int show_plan(Ctl *c, const json_t *answer, Error *e)
@@ -430,10 +447,10 @@ int show_plan(Ctl *c, const json_t *answer, Error *e)
                 { "CLASS", "class" },
                 { "NODE", "node", .flags = COLUMN_RIGHT },
                 { "MANAGED", "managed", .flags = COLUMN_RIGHT },
-                { "LOCAL NOW", "current", .flags = COLUMN_RIGHT },
-                { "THEN", "desired", .flags = COLUMN_RIGHT },
+                { "LOCAL NOW", "current", cell_cpus, .flags = COLUMN_RIGHT },
+                { "THEN", "desired", cell_cpus, .flags = COLUMN_RIGHT },
                 { "CHANGES", "changes", .flags = COLUMN_RIGHT },
-                { "WHY", "why", .flags = COLUMN_WRAP },
+                { "WHY", "why", .flags = COLUMN_CUT },
         };
         json_t *rows = plan_rows(answer, c->changes);
         int r;
@@ -463,8 +480,8 @@ int show_results(Ctl *c, const json_t *answer, Error *e)
         static const Column columns[] = {
                 { "CHANGE", "id" },
                 { "PATH", "path" },
-                { "BEFORE", "before" },
-                { "NOW", "current" },
+                { "BEFORE", "before", cell_cpus },
+                { "NOW", "current", cell_cpus },
                 { "STATE", NULL, cell_error },
         };
         static const char *const states[] = { "applied", "restored", "right", "refused", "failed" };
@@ -497,8 +514,12 @@ int show_results(Ctl *c, const json_t *answer, Error *e)
 int show_decisions(Ctl *c, const json_t *answer, Error *e)
 {
         static const Column columns[] = {
-                { "DECISION", "id" }, { "STATE", NULL, cell_error }, { "FIRST", "first" },
-                { "NOW", "current" }, { "DESIRED", "desired" },      { "RULE", NULL, cell_rule },
+                { "DECISION", "id" },
+                { "STATE", NULL, cell_error },
+                { "FIRST", "first", cell_cpus },
+                { "NOW", "current", cell_cpus },
+                { "DESIRED", "desired", cell_cpus },
+                { "RULE", NULL, cell_rule },
         };
 
         return table_print(columns, ARRAY_SIZE(columns), json_object_get(answer, "items"), e);
@@ -549,7 +570,7 @@ static void show_history(const json_t *d)
 
 int show_decision(Ctl *c, const json_t *answer, Error *e)
 {
-        _cleanup_(freep) char *rule = cell_rule(answer),
+        _cleanup_(freep) char *rule = cell_rule(answer, NULL),
                               *node = json_for_people(json_object_get(answer, "node"));
         const json_t *irq = json_object_get(answer, "irq");
 

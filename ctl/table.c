@@ -73,9 +73,9 @@ static int add_columns(struct libscols_table *t, const Column *columns, size_t n
                 const Column *c = &columns[i];
                 int flags = (c->flags & COLUMN_RIGHT ? SCOLS_FL_RIGHT : 0) |
                             (c->flags & COLUMN_TREE ? SCOLS_FL_TREE : 0) |
-                            (c->flags & COLUMN_WRAP ? SCOLS_FL_WRAP : 0);
+                            (c->flags & COLUMN_CUT ? SCOLS_FL_TRUNC : 0);
 
-                if (!scols_table_new_column(t, c->title, c->flags & COLUMN_WRAP ? 0.3 : 0, flags))
+                if (!scols_table_new_column(t, c->title, c->flags & COLUMN_CUT ? 0.3 : 0, flags))
                         return -ENOMEM;
         }
         return 0;
@@ -95,7 +95,8 @@ static int add_rows(struct libscols_table *t, struct libscols_line *parent, cons
                         return -ENOMEM;
                 for (size_t j = 0; j < n; j++) {
                         const Column *c = &columns[j];
-                        char *text = c->text ? c->text(row) : json_for_people(json_at(row, c->key));
+                        const json_t *value = c->key ? json_at(row, c->key) : NULL;
+                        char *text = c->text ? c->text(row, value) : json_for_people(value);
 
                         if (!text || scols_line_refer_data(line, j, text) < 0) {
                                 free(text);

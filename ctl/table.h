@@ -9,15 +9,16 @@
 /* One column of a table: what it shows of a row. */
 typedef struct Column {
         const char *title;
-        const char *key;                  /* a member of the row, "vectors.total" for one of a member; or */
-        char *(*text)(const json_t *row); /* a new string, NULL = memory is short */
+        const char *key; /* a member of the row, "vectors.total" for one of a member */
+        /* What to show of it, a new string; NULL = memory is short. Without: json_for_people(). */
+        char *(*text)(const json_t *row, const json_t *value);
         unsigned flags;
 } Column;
 
 enum {
         COLUMN_RIGHT = 1 << 0,
         COLUMN_TREE = 1 << 1, /* a row's `children` stand below it */
-        COLUMN_WRAP = 1 << 2, /* fills the terminal's width, on several lines if need be */
+        COLUMN_CUT = 1 << 2,  /* cut where the terminal ends */
 };
 
 /* Prints an array of objects; returns 0 or a negative errno. */

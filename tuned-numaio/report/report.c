@@ -328,11 +328,14 @@ json_t *report_result(const ApplyResult *r, const char *before, bool restored)
 {
         _cleanup_(freep) char *error = r->error < 0 ? report_errno(r->error) : NULL;
 
+        /* The writer answers a restore with what was set last. */
+        if (restored && !before)
+                before = r->set;
         return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:i, s:o}", "id", text_or_null(r->id),
                          "device", text_or_null(r->device), "path", text_or_null(r->path), "first",
                          text_or_null(r->first), "before", text_or_null(before), "desired",
-                         text_or_null(r->set), "current", text_or_null(r->value), "state",
-                         result_state(r, restored), "errno", -r->error, "error", report_text(error));
+                         text_or_null(restored ? r->first : r->set), "current", text_or_null(r->value),
+                         "state", result_state(r, restored), "errno", -r->error, "error", report_text(error));
 }
 
 json_t *report_problem(int status, const char *slug, const char *title, const Error *e)

@@ -43,7 +43,8 @@ json_t *report_plan(const Snapshot *s, const Plan *p);
 
 /* One line of the answer to apply and restore: {id, device, path, first, before, desired, current, state,
  * errno, error}. state is applied, restored, right (nothing was written), refused (the kernel lets nobody
- * write this file) or failed. before is what the file held, NULL = not known. */
+ * write this file) or failed. before is what the file held, NULL = not known; after
+ * a restore that is what was set last. */
 json_t *report_result(const ApplyResult *r, const char *before, bool restored);
 
 /* RFC 9457: {type, title, status, detail, where?}. */
