@@ -24,7 +24,7 @@ const Verb verbs[] = {
         { "status", NULL, "How the daemon is, and what it did", 0, "GET", "/v1/status", NULL, show_status },
         { "topology", NULL, "Nodes with their CPUs, distances and devices", VERB_POLICY, "GET",
           "/v1/topology", machine_topology, show_topology },
-        { "devices", NULL, "Devices with their node and the vectors that are local to it", VERB_POLICY, "GET",
+        { "devices", NULL, "Devices with their node, and how many vectors are local", VERB_POLICY, "GET",
           "/v1/devices", machine_devices, show_devices },
         { "device", "ID", "One device with each of its vectors and workqueues", VERB_POLICY, "GET",
           "/v1/devices", machine_device, show_device },
