@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# A software iSCSI session over the NIC on node 1, to a target behind another NIC in
+# a network namespace: its workqueue goes to node 1, and transmit work with it; the
+# decision follows the route to the NIC on node 2; logout removes it.
+
+target=iqn.2024-01.vm:t1
+portal=10.9.0.2
+device="iscsi:default:$target"
+configfs=/sys/kernel/config/target
+tracing=/sys/kernel/tracing
+netdev_of $NIC1
+nic1=$REPLY
+netdev_of $NIC2
+nic2=$REPLY
+
+# A LIO target with a disk that swallows everything. The portal must be made inside
+# the namespace; "ip netns exec" would hide configfs.
+make_target() {
+	local group=$configfs/iscsi/$target/tpgt_1
+	modprobe -a target_core_mod iscsi_target_mod &&
+		mkdir -p $configfs/core/rd_mcp_0/rd0 &&
+		echo rd_pages=65536,rd_nullio=1 >$configfs/core/rd_mcp_0/rd0/control &&
+		echo 1 >$configfs/core/rd_mcp_0/rd0/enable &&
+		mkdir -p $configfs/iscsi && mkdir -p "$group/lun/lun_0" &&
+		ln -s $configfs/core/rd_mcp_0/rd0 "$group/lun/lun_0/disk" &&
+		echo 0 >"$group/attrib/authentication" &&
+		echo 1 >"$group/attrib/generate_node_acls" &&
+		echo 0 >"$group/attrib/demo_mode_write_protect" &&
+		echo 1 >"$group/attrib/cache_dynamic_acls" &&
+		nsenter --net=/run/netns/target mkdir "$group/np/$portal:3260" &&
+		echo 1 >"$group/enable"
+}
+
+# Set disk and number (of the SCSI host) once the session's disk is there.
+find_disk() {
+	local found=(/sys/devices/platform/host*/session*/target*/*/block/*)
+	[ ${#found[@]} = 1 ] || return 1
+	disk=/dev/${found[0]##*/}
+	number=${found[0]#*/platform/host}
+	number=${number%%/*}
+	[ -b "$disk" ]
+}
+
+login() {
+	iscsiadm -m node -T $target -p $portal --login >/dev/null && wait_for 30 find_disk
+}
+
+no_session() { ! compgen -G '/sys/class/iscsi_session/session*' >/dev/null; }
+
+logout() {
+	iscsiadm -m node -T $target -p $portal --logout >/dev/null && wait_for 30 no_session
+}
+
+# Set REPLY to "RUNS SHARE": how many times transmit work ran while all CPUs submit
+# for six seconds, and the percentage on the CPUs of list $1.
+transmit_share() {
+	local cpu pids=()
+	expand "$1"
+	echo >$tracing/trace
+	echo 1 >$tracing/tracing_on
+	for cpu in 0 1 2 3 4 5 6 7; do
+		timeout 6 taskset -c $cpu dd if="$disk" of=/dev/null bs=4k iflag=direct skip=$((cpu * 4096)) 2>/dev/null &
+		pids+=($!)
+	done
+	wait "${pids[@]}"
+	echo 0 >$tracing/tracing_on
+	REPLY=$(awk -v home="$REPLY" '
+		/function iscsi_xmitworker/ {
+			match($0, /\[[0-9]+\]/)
+			cpu = substr($0, RSTART + 1, RLENGTH - 2) + 0
+			n++
+			if (index(home, " " cpu " ")) local++
+			runs[cpu]++
+		}
+		END {
+			printf "%d %d", n, n ? int(100 * local / n) : -1
+			for (cpu = 0; cpu < 8; cpu++) printf " %d", runs[cpu]
+		}' $tracing/trace)
+}
+
+# Print the measurement in REPLY.
+note_share() {
+	local runs share by_cpu
+	read -r runs share by_cpu <<<"$REPLY"
+	note "transmit work $1: $share % of $runs runs on node 1 (by CPU: $by_cpu)"
+}
+
+route_to() { ip route replace $portal/32 dev "$1" src 10.9.1.1; }
+
+check "a target is made in the namespace" make_target
+# The session keeps its address whichever way it goes; the target sends where it is told.
+ip addr add 10.9.1.1/32 dev "$nic2" 2>/dev/null
+ip -n target neigh replace 10.9.1.1 lladdr "$(<"/sys/class/net/$nic1/address")" dev target0
+route_to "$nic1"
+systemctl start iscsid
+check "the target is discovered" iscsiadm -m discovery -t st -p $portal
+
+# Before: a session that nobody looks after.
+have_daemon && systemctl stop tuned-numaio.service
+check "log-in" login
+check_eq "iscsi_q_$number may run anywhere" "$(<"$workqueues/iscsi_q_$number/cpumask")" ff
+transmit_share 2-3
+note_share "before"
+read -r runs before _ <<<"$REPLY"
+check "transmit work was seen" test "$runs" -ge 50
+check "less than 100 % of it ran on node 1" test "$before" -lt 100
+
+# After.
+if have_daemon; then
+	check "the daemon starts" systemctl start tuned-numaio.service
+	check "it finds the session and its node" wait_for 30 device_field_is "$device" .node 1
+	check "iscsi_q_$number goes to node 1" wait_for 30 file_is "$workqueues/iscsi_q_$number/cpumask" 0c
+else
+	echo 0c >"$workqueues/iscsi_q_$number/cpumask"
+fi
+for wq in "$workqueues/scsi_tmf_$number" "$workqueues/iscsi_ctrl_$number:"*; do
+	! have_daemon || check "${wq##*/} goes to node 1" wait_for 10 file_is "$wq/cpumask" 0c
+done
+! have_daemon || check_placed "the vectors of $nic1 are on node 1" $NIC1 2-3
+transmit_share 2-3
+note_share "after"
+read -r runs after _ <<<"$REPLY"
+check "transmit work was seen again" test "$runs" -ge 50
+check_eq "all of it ran on node 1 ($before % before)" "$after" 100
+
+# The route moves, and the target's answers with it.
+! have_daemon || mark
+ip -n target neigh replace 10.9.1.1 lladdr "$(<"/sys/class/net/$nic2/address")" dev target0
+route_to "$nic2"
+check_eq "the route goes over $nic2" "$(ip -o route get $portal from 10.9.1.1 | sed -n 's/.* dev \([^ ]*\).*/\1/p')" "$nic2"
+if have_daemon; then
+	check "the decision follows to node 2" wait_for 30 device_field_is "$device" .node 2
+	check "iscsi_q_$number follows to node 2" wait_for 30 file_is "$workqueues/iscsi_q_$number/cpumask" 30
+else
+	echo 30 >"$workqueues/iscsi_q_$number/cpumask"
+fi
+transmit_share 4-5
+read -r runs share _ <<<"$REPLY"
+note "transmit work after the route moved: $share % of $runs runs on node 2"
+check "the session works over the other NIC" test "$runs" -ge 50
+check_eq "all of it ran on node 2" "$share" 100
+
+check "log-out" logout
+check "iscsi_q_$number is gone" wait_for 20 gone "$workqueues/iscsi_q_$number"
+if have_daemon; then
+	check "the session is no longer listed" wait_for 20 device_field_is "$device" .id ''
+	check_eq "nor are decisions about it" "$(ctl decisions | jq -r '(.decisions? // .)[].device' | grep -c "^iscsi:")" 0
+fi
+
+# Log-in under the daemon's eyes: placed by events.
+ip -n target neigh replace 10.9.1.1 lladdr "$(<"/sys/class/net/$nic1/address")" dev target0
+route_to "$nic1"
+! have_daemon || mark
+watch_uevents
+check "log-in once more" login
+if have_daemon; then
+	check "the new iscsi_q_$number goes to node 1" wait_for 30 file_is "$workqueues/iscsi_q_$number/cpumask" 0c
+	wait_for 10 quiet
+	uevent_time add "/workqueue/iscsi_q_$number"
+	last=$(writes_since_mark | awk -v id="$device" '$2 == id { t = $1 } END { print t }')
+	note "from the workqueue's uevent to the last write: $(((${last:-0} - REPLY) / 1000)) ms"
+fi
+check "log-out again" logout
+ip addr del 10.9.1.1/32 dev "$nic2"
