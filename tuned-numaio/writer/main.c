@@ -56,7 +56,7 @@ static void on_event(void *userdata, const WriterEvent *e)
                 log_knob(LOG_WARNING, &k, "Denied a request for a file or value outside the table: %s",
                          strerror(-e->error));
         else if (e->error)
-                log_knob(LOG_NOTICE, &k, "%s: %s: the kernel refused to %s %s from \"%s\" to \"%s\": %s",
+                log_knob(LOG_NOTICE, &k, "%s: %s: the kernel refused to %s /%s from \"%s\" to \"%s\": %s",
                          e->device, e->knob, restore ? "restore" : "change", e->path, e->old_value,
                          e->new_value, strerror(-e->error));
         else
