@@ -3,6 +3,7 @@
 
 #include "apply/apply.h"
 #include "basic/array.h"
+#include "decisions.h"
 #include "observe/observe.h"
 #include "plan/plan.h"
 #include "report/report.h"
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #define PASSES_MAX 4
 
@@ -27,15 +29,16 @@ struct Machine {
         Policy *policy;
         Snapshot *snapshot;
         Plan *plan;
+        Book *book;
         Strv held;
         KnownRefusal *refusals;
         size_t n_refusals;
         Written *written;
         size_t n_written;
         /* One apply or restore under way. */
-        json_t *results; /* id or path -> result */
+        Strv tried; /* ids of decisions */
         bool restoring;
-        int error; /* -ENOMEM while results came in */
+        int error; /* the first one while results came in */
 };
 
 static int no_memory(Error *e)
@@ -73,6 +76,23 @@ static int add_written(Machine *m, const char *path, const char *device)
         return w->path && w->device ? 0 : -ENOMEM;
 }
 
+/* The form in which the writer tells of an entry, and the book takes it. */
+static int adopt(Machine *m, const LedgerEntry *entry)
+{
+        _cleanup_(freep) WriterReply *r = calloc(1, sizeof(*r));
+
+        if (!r)
+                return -ENOMEM;
+        r->flags = entry->refused < 0 ? WRITER_REFUSED : 0;
+        r->error = entry->refused;
+        snprintf(r->device, sizeof(r->device), "%s", entry->device);
+        snprintf(r->id, sizeof(r->id), "%s", entry->id);
+        snprintf(r->path, sizeof(r->path), "%s", entry->path);
+        snprintf(r->first, sizeof(r->first), "%s", entry->first ? entry->first : "");
+        snprintf(r->set, sizeof(r->set), "%s", entry->set ? entry->set : "");
+        return book_adopt(m->book, r);
+}
+
 static int take_entry(Machine *m, const LedgerEntry *entry)
 {
         int r = 0;
@@ -83,7 +103,7 @@ static int take_entry(Machine *m, const LedgerEntry *entry)
                 r = add_refusal(m, entry->path, entry->refused);
         if (r == 0 && entry->first)
                 r = add_written(m, entry->path, entry->device);
-        return r;
+        return r < 0 ? r : adopt(m, entry);
 }
 
 /* What an earlier apply on this copy left; none is fine, and a copy that is not ours to write too. */
@@ -124,6 +144,8 @@ static int look(Machine *m, Error *e)
                 return error_set(e, r, root_path(m->root), "this is no machine: %s", strerrordesc_np(-r));
         in.snapshot = m->snapshot;
         r = plan(&in, &m->plan);
+        if (r == 0)
+                r = book_update(m->book, m->snapshot, m->plan);
         return r < 0 ? no_memory(e) : 0;
 }
 
@@ -145,7 +167,8 @@ int machine_open(const char *root, const char *policy, Machine **ret, PolicyErro
         if (r < 0)
                 return error_set(e, r, root, "it cannot be opened: %s", strerrordesc_np(-r));
         m->folder = strf("%s/run/tuned-numaio", root_path(m->root));
-        if (!m->folder)
+        m->book = book_new();
+        if (!m->folder || !m->book)
                 return no_memory(e);
         r = load_policy(m, policy, errors, e);
         if (r == 0)
@@ -175,7 +198,8 @@ Machine *machine_free(Machine *m)
                 free(m->written[i].device);
         }
         free(m->written);
-        json_decref(m->results);
+        strv_clear(&m->tried);
+        book_free(m->book);
         free(m->folder);
         free(m);
         return NULL;
@@ -237,79 +261,29 @@ int machine_plan(Machine *m, const char *argument, json_t **ret, Error *e)
         return answer(report_plan(m->snapshot, m->plan), ret, e);
 }
 
-static int planned_node(const Machine *m, const Change *c)
-{
-        for (size_t i = 0; i < m->plan->n_verdicts; i++) {
-                const Verdict *v = &m->plan->verdicts[i];
-
-                if (v->knob == c->knob && strcmp(v->device, c->device) == 0)
-                        return v->node;
-        }
-        return NODE_UNKNOWN;
-}
-
-static json_t *decision(const char *id, const char *device, const char *plugin, const char *knob,
-                        const Change *c, const char *state, int node, const Reason *reason)
-{
-        return json_pack("{s:o, s:o, s:s, s:s, s:o, s:o, s:n, s:o, s:o, s:s, s:n, s:o, s:o, s:n, s:i}", "id",
-                         report_text(id), "device", report_text(device), "plugin", plugin, "knob", knob,
-                         "path", report_text(c ? c->path : NULL), "irq",
-                         c && c->irq >= 0 ? json_integer(c->irq) : json_null(), "first", "current",
-                         report_text(c ? c->current : NULL), "desired", report_text(c ? c->desired : NULL),
-                         "state", state, "error", "node",
-                         node == NODE_UNKNOWN ? json_null() : json_integer(node), "reason",
-                         report_reason(reason), "time", "writes", 0);
-}
-
-static json_t *decision_of_verdict(const Verdict *v)
-{
-        _cleanup_(freep) char *id = strf("%s~%s", v->device, v->knob);
-        const char *state = v->state == VERDICT_CHANGES ? "planned" : verdict_state_to_string(v->state);
-
-        return id ? decision(id, v->device, v->plugin, v->knob, NULL, state, v->node, &v->reason) : NULL;
-}
-
-/* As the daemon would decide now: nothing of it was done, as far as is known here. */
-static json_t *decisions(const Machine *m)
-{
-        json_t *items = json_array();
-        int r = items ? 0 : -1;
-
-        for (size_t i = 0; r == 0 && i < m->plan->n_verdicts; i++)
-                if (m->plan->verdicts[i].state != VERDICT_NONE)
-                        r = json_array_append_new(items, decision_of_verdict(&m->plan->verdicts[i]));
-        for (size_t i = 0; r == 0 && i < m->plan->n_changes; i++) {
-                const Change *c = &m->plan->changes[i];
-
-                r = json_array_append_new(items, decision(c->id, c->device, c->plugin, c->knob, c, "planned",
-                                                          planned_node(m, c), &c->reason));
-        }
-        if (r < 0) {
-                json_decref(items);
-                return NULL;
-        }
-        return items;
-}
-
+/* A device has no say about a knob that it lacks. */
 int machine_decisions(Machine *m, const char *argument, json_t **ret, Error *e)
 {
-        return answer(list(decisions(m)), ret, e);
+        json_t *items = json_array();
+
+        for (size_t i = 0; items && i < book_count(m->book); i++) {
+                const Decision *d = book_at(m->book, i);
+
+                if (d->state != DECISION_NONE && json_array_append_new(items, decision_to_json(d)) < 0) {
+                        json_decref(items);
+                        items = NULL;
+                }
+        }
+        return answer(list(items), ret, e);
 }
 
 int machine_decision(Machine *m, const char *argument, json_t **ret, Error *e)
 {
-        json_t *items = decisions(m), *item, *found = NULL;
-        size_t i;
+        const Decision *d = book_find(m->book, argument);
 
-        if (!items)
-                return no_memory(e);
-        json_array_foreach(items, i, item) if (strcmp(json_string_value(json_object_get(item, "id")),
-                                                      argument) == 0) found = json_incref(item);
-        json_decref(items);
-        if (!found)
+        if (!d)
                 return error_set(e, -ENOENT, argument, "there is no such decision, see numaioctl decisions");
-        *ret = found;
-        return 0;
+        return answer(decision_to_json(d), ret, e);
 }
 
 /* ---- changing a copy ---- */
@@ -329,29 +303,45 @@ static void session_close(Session *s)
                 (void)waitpid(s->pid, NULL, 0);
 }
 
-static const char *current_of(const Machine *m, const char *id)
+static void note(Machine *m, int error)
 {
-        for (size_t i = 0; i < m->plan->n_changes; i++)
-                if (strcmp(m->plan->changes[i].id, id) == 0)
-                        return m->plan->changes[i].current;
-        return NULL;
+        if (m->error == 0)
+                m->error = error;
 }
 
-static bool is_final(int error)
+static void on_restored(Machine *m, const ApplyResult *result)
 {
-        return error == -EIO || error == -EPERM || error == -EACCES;
+        Decision *d = book_find_path(m->book, result->path);
+
+        if (!d)
+                return;
+        note(m, strv_add_unique(&m->tried, d->id));
+        if (result->error == 0) {
+                book_restored(m->book, result->path);
+        } else {
+                d->state = DECISION_FAILED;
+                d->error = result->error;
+        }
 }
 
 static void on_done(void *userdata, const ApplyResult *result)
 {
         Machine *m = userdata;
-        const char *key = *result->path ? result->path : result->device;
-        json_t *json = report_result(result, m->restoring ? NULL : current_of(m, result->id), m->restoring);
+        struct timespec t;
 
-        if (json_object_set_new(m->results, key, json) < 0)
-                m->error = -ENOMEM;
-        if (!m->restoring && is_final(result->error) && add_refusal(m, result->path, result->error) < 0)
-                m->error = -ENOMEM;
+        if (!*result->path) {
+                note(m, result->error); /* to hold or release a device */
+                return;
+        }
+        if (m->restoring) {
+                on_restored(m, result);
+                return;
+        }
+        clock_gettime(CLOCK_REALTIME, &t);
+        note(m, book_result(m->book, result, (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000));
+        note(m, strv_add_unique(&m->tried, result->id));
+        if (result->error == -EIO || result->error == -EPERM || result->error == -EACCES)
+                note(m, add_refusal(m, result->path, result->error));
 }
 
 /* A copy's /run may be a link to ours: that would be the wrong ledger. */
@@ -385,11 +375,9 @@ static int session_open(Machine *m, bool restoring, Session *ret, Error *e)
         if (r < 0)
                 return error_set(e, r, m->folder, "the writer cannot be started: %s", strerrordesc_np(-r));
         ret->fd = r;
-        json_decref(m->results);
-        m->results = json_object();
         m->restoring = restoring;
         r = applier_new(ret->fd, on_done, m, &ret->applier);
-        return r < 0 || !m->results ? no_memory(e) : 0;
+        return r < 0 ? no_memory(e) : 0;
 }
 
 static int session_run(Machine *m, Session *s, Error *e)
@@ -398,7 +386,9 @@ static int session_run(Machine *m, Session *s, Error *e)
 
         if (r < 0)
                 return error_set(e, r, NULL, "the writer ended: %s", strerrordesc_np(-r));
-        return m->error < 0 ? no_memory(e) : 0;
+        if (m->error < 0)
+                return error_set(e, m->error, m->folder, "%s", strerrordesc_np(-m->error));
+        return 0;
 }
 
 static int failed_to_queue(int error, const char *id, Error *e)
@@ -423,7 +413,7 @@ static int release(Machine *m, Session *s, const char *device, Error *e)
         return r < 0 ? failed_to_queue(r, device, e) : 0;
 }
 
-/* Queues what was not tried before; *ret_n counts it. */
+/* Queues what has not failed before; *ret_n counts it. */
 static int queue_changes(Machine *m, Session *s, const char *device, size_t *ret_n, Error *e)
 {
         size_t n = 0;
@@ -431,11 +421,11 @@ static int queue_changes(Machine *m, Session *s, const char *device, size_t *ret
 
         for (size_t i = 0; i < m->plan->n_changes; i++) {
                 const Change *c = &m->plan->changes[i];
-                const json_t *earlier = json_object_get(m->results, c->path);
+                const Decision *d = book_find(m->book, c->id);
 
                 if (device && strcmp(c->device, device) != 0)
                         continue;
-                if (json_integer_value(json_object_get(earlier, "errno")) != 0)
+                if (strv_contains(&m->tried, c->id) && d && d->error != 0)
                         continue;
                 r = applier_set(s->applier, c);
                 if (r < 0)
@@ -455,16 +445,16 @@ static size_t count_left(const Machine *m, const char *device)
         return n;
 }
 
-static int answer_results(Machine *m, const char *device, json_t **ret, Error *e)
+static int answer_tried(Machine *m, const char *device, json_t **ret, Error *e)
 {
-        json_t *changes = json_array(), *result;
-        const char *key;
+        json_t *changes = json_array();
 
-        json_object_foreach(m->results, key, result)
-        {
-                if (json_array_append(changes, result) < 0) {
+        for (size_t i = 0; changes && i < m->tried.n; i++) {
+                const Decision *d = book_find(m->book, m->tried.items[i]);
+
+                if (d && json_array_append_new(changes, decision_to_json(d)) < 0) {
                         json_decref(changes);
-                        return no_memory(e);
+                        changes = NULL;
                 }
         }
         return answer(json_pack("{s:o, s:I}", "changes", changes, "left", (json_int_t)count_left(m, device)),
@@ -499,7 +489,7 @@ int machine_apply(Machine *m, const char *argument, json_t **ret, Error *e)
                 r = release(m, &s, argument, e);
         if (r == 0)
                 r = apply_passes(m, &s, argument, e);
-        return r < 0 ? r : answer_results(m, argument, ret, e);
+        return r < 0 ? r : answer_tried(m, argument, ret, e);
 }
 
 /* A device is held even when nothing of it was ever written. */
@@ -548,5 +538,5 @@ int machine_restore(Machine *m, const char *argument, json_t **ret, Error *e)
                 r = session_run(m, &s, e);
         if (r == 0)
                 r = look(m, e);
-        return r < 0 ? r : answer_results(m, argument, ret, e);
+        return r < 0 ? r : answer_tried(m, argument, ret, e);
 }

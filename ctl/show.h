@@ -9,6 +9,7 @@ int show_topology(Ctl *c, const json_t *answer, Error *e);
 int show_devices(Ctl *c, const json_t *answer, Error *e);
 int show_device(Ctl *c, const json_t *answer, Error *e);
 int show_plan(Ctl *c, const json_t *answer, Error *e);
-int show_results(Ctl *c, const json_t *answer, Error *e);
+int show_applied(Ctl *c, const json_t *answer, Error *e);
+int show_restored(Ctl *c, const json_t *answer, Error *e);
 int show_decisions(Ctl *c, const json_t *answer, Error *e);
 int show_decision(Ctl *c, const json_t *answer, Error *e);

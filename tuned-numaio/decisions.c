@@ -2,6 +2,7 @@
 #include "decisions.h"
 
 #include "basic/array.h"
+#include "report/report.h"
 
 #include <errno.h>
 #include <string.h>
@@ -351,11 +352,6 @@ void book_restored(Book *b, const char *path)
         d->error = 0;
 }
 
-static json_t *string_or_null(const char *s)
-{
-        return s ? json_string(s) : json_null();
-}
-
 static json_t *time_or_null(uint64_t usec)
 {
         time_t t = (time_t)(usec / 1000000);
@@ -370,17 +366,15 @@ static json_t *time_or_null(uint64_t usec)
 
 json_t *decision_to_json(const Decision *d)
 {
-        return json_pack("{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:{s:s, s:s, s:i, "
-                         "s:s}, s:o, s:i}",
-                         "id", d->id, "device", d->device, "plugin", d->plugin, "knob", d->knob, "path",
-                         string_or_null(d->path), "irq", d->irq < 0 ? json_null() : json_integer(d->irq),
-                         "first", string_or_null(d->first), "current", string_or_null(d->current), "desired",
-                         string_or_null(d->desired), "state", decision_state_to_string(d->state), "error",
-                         d->error ? json_string(strerrorname_np(-d->error)) : json_null(), "node",
-                         d->node < 0 ? json_null() : json_integer(d->node), "reason", "rule",
-                         d->reason.rule ? d->reason.rule : "", "file", d->reason.file ? d->reason.file : "",
-                         "line", (int)d->reason.line, "text", d->reason.text ? d->reason.text : "", "time",
-                         time_or_null(d->time), "writes", (int)d->writes);
+        return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:i}", "id",
+                         report_text(d->id), "device", report_text(d->device), "plugin",
+                         report_text(d->plugin), "knob", report_text(d->knob), "path", report_text(d->path),
+                         "irq", d->irq < 0 ? json_null() : json_integer(d->irq), "first",
+                         report_text(d->first), "current", report_text(d->current), "desired",
+                         report_text(d->desired), "state", decision_state_to_string(d->state), "error",
+                         report_text(d->error ? strerrorname_np(-d->error) : NULL), "node",
+                         d->node < 0 ? json_null() : json_integer(d->node), "reason",
+                         report_reason(&d->reason), "time", time_or_null(d->time), "writes", (int)d->writes);
 }
 
 const char *decision_state_to_string(DecisionState s)

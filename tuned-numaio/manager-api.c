@@ -290,18 +290,29 @@ int manager_add_request(Manager *m, RequestKind kind, ApiRequest *api, const cha
         return 0;
 }
 
-/* The decisions about files of the device, or of all. */
+/* What the request was about: what apply tried in its round, what restore holds now. */
+static bool is_answer(const Manager *m, const Request *q, const Decision *d)
+{
+        if (!d->path || (q->device && strcmp(q->device, d->device) != 0))
+                return false;
+        return q->kind == REQUEST_APPLY ? d->round == m->round : d->state != DECISION_RIGHT;
+}
+
+/* {changes: [decision...], left: N}; left counts what a new plan still has. */
 static json_t *answer_body(const Manager *m, const Request *q)
 {
         json_t *a = json_array();
+        int left = 0;
 
         for (size_t i = 0; i < book_count(m->book); i++) {
                 const Decision *d = book_at(m->book, i);
 
-                if (d->path && (!q->device || strcmp(q->device, d->device) == 0))
+                left += d->path && d->state == DECISION_PLANNED &&
+                        (!q->device || strcmp(q->device, d->device) == 0);
+                if (is_answer(m, q, d))
                         json_array_append_new(a, decision_to_json(d));
         }
-        return json_pack("{s:o}", "decisions", a);
+        return json_pack("{s:o, s:i}", "changes", a, "left", left);
 }
 
 void manager_answer(Manager *m, int error, const Error *e)

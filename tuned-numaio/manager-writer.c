@@ -359,6 +359,7 @@ void manager_disconnect_writer(Manager *m)
 int manager_submit(Manager *m)
 {
         ApplyMode mode = policy_defaults(m->policy)->apply;
+        const char *only = mode == APPLY_ASK && m->request_active ? m->requests[0].device : NULL;
         int n = 0, r;
 
         if (m->options.observe || m->writer_fd < 0 || mode == APPLY_NEVER ||
@@ -369,6 +370,8 @@ int manager_submit(Manager *m)
                 Decision *d = book_find(m->book, c->id);
 
                 if (c->settable == SETTABLE_NO || !d || d->round == m->round)
+                        continue;
+                if (only && strcmp(c->device, only) != 0)
                         continue;
                 d->round = m->round;
                 r = applier_set(m->applier, c);

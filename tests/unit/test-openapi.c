@@ -247,7 +247,6 @@ static void objects_are_as_documented(void **state)
         };
         Verdict verdict = { .device = (char *)"a", .plugin = "irq", .knob = "irq.affinity" };
         Plan p = { &change, 1, &verdict, 1 };
-        ApplyResult result = { "a", "a~b", "p", -EIO, false, "", "", "" };
         json_t *device = report_device_details(s, NULL, &s->devices[0]), *plan = report_plan(s, &p),
                *topology = report_topology(s);
 
@@ -258,13 +257,13 @@ static void objects_are_as_documented(void **state)
         check("Workqueue", first(device, "workqueues"));
         check("Iscsi", json_incref(json_object_get(device, "iscsi")));
         check("Counts", json_incref(json_object_get(device, "vectors")));
+        json_object_set_new(device, "before", json_object()); /* the daemon adds it */
         check("DeviceDetails", device);
         check("Change", first(plan, "changes"));
         check("Verdict", first(plan, "verdicts"));
         check("PlannedDevice", first(plan, "devices"));
         check("Plan", plan);
         check("Reason", report_reason(&change.reason));
-        check("Result", report_result(&result, NULL, false));
 }
 
 static void decisions_are_as_documented(void **state)

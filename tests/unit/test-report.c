@@ -131,7 +131,8 @@ static void devices_are_counted_against_their_node(void **state)
                "\"node\":4,\"node_source\":\"device\",\"node_text\":\"numa_node of "
                "0000:21:00.0\",\"netdevs\":[],"
                "\"scsi_hosts\":[2],\"disks\":[\"sda\"],"
-               "\"vectors\":{\"total\":3,\"managed\":1,\"local\":1,\"remote\":2},\"iscsi\":null}");
+               "\"vectors\":{\"total\":3,\"managed\":1,\"local\":1,\"remote\":2},"
+               "\"settable\":{\"local\":1,\"remote\":1},\"iscsi\":null}");
 }
 
 static void details_show_each_vector(void **state)
@@ -208,31 +209,6 @@ static void a_policys_node_counts(void **state)
         json_decref(d);
 }
 
-static void results_name_their_state(void **state)
-{
-        static const struct {
-                int error;
-                bool written, restored;
-                const char *state;
-        } rows[] = {
-                { 0, true, false, "applied" },      { 0, false, false, "right" },
-                { 0, true, true, "restored" },      { -EIO, false, false, "refused" },
-                { -EPERM, false, true, "refused" }, { -ENOSPC, false, false, "failed" },
-        };
-
-        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-                ApplyResult r = {
-                        "pci:1", "id", "proc/irq/1", rows[i].error, rows[i].written, "1", "2", "3"
-                };
-                json_t *json = report_result(&r, "9", rows[i].restored);
-
-                assert_string_equal(json_string_value(json_object_get(json, "state")), rows[i].state);
-                assert_int_equal(json_integer_value(json_object_get(json, "errno")), -rows[i].error);
-                assert_int_equal(json_is_null(json_object_get(json, "error")), rows[i].error == 0);
-                json_decref(json);
-        }
-}
-
 static void any_bytes_become_text(void **state)
 {
         static const char *const rows[][2] = {
@@ -265,7 +241,6 @@ int main(void)
                 cmocka_unit_test(an_unknown_node_is_null),
                 cmocka_unit_test(plans_tell_what_will_be),
                 cmocka_unit_test(a_policys_node_counts),
-                cmocka_unit_test(results_name_their_state),
                 cmocka_unit_test(any_bytes_become_text),
         };
 

@@ -148,6 +148,23 @@ static json_t *vector_counts(const Snapshot *s, const Device *d, int node)
                          (int)c.local, "remote", (int)c.remote);
 }
 
+/* {local, remote} of the vectors that are not kernel-managed: those that somebody can place. */
+static json_t *settable_counts(const Snapshot *s, const Device *d, int node)
+{
+        const Node *n = snapshot_node(s, node);
+        int local = 0, remote = 0;
+
+        for (size_t i = 0; n && i < d->n_vectors; i++) {
+                if (d->vectors[i].managed)
+                        continue;
+                if (cpuset_is_subset(vector_target(&d->vectors[i]), n->cpus))
+                        local++;
+                else
+                        remote++;
+        }
+        return json_pack("{s:i, s:i}", "local", local, "remote", remote);
+}
+
 static json_t *scsi_hosts(const Device *d)
 {
         json_t *a = json_array();
@@ -175,13 +192,13 @@ json_t *report_device(const Snapshot *s, const Plan *p, const Device *d)
         int node = v ? v->node : d->node;
         NodeSource source = v ? v->node_source : d->node_source;
 
-        return json_pack("{s:o, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
-                         report_text(d->id), "class", device_class_to_string(d->class), "driver",
-                         report_text(d->driver ? d->driver : ""), "pci", report_text(d->pci), "node",
-                         number_or_null(node, node != NODE_UNKNOWN), "node_source",
-                         node_source_to_string(source), "node_text", node_text(d, v), "netdevs",
-                         texts(&d->netdevs), "scsi_hosts", scsi_hosts(d), "disks", texts(&d->disks),
-                         "vectors", vector_counts(s, d, node), "iscsi", iscsi_facts(d->iscsi));
+        return json_pack(
+                "{s:o, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id", report_text(d->id),
+                "class", device_class_to_string(d->class), "driver", report_text(d->driver ? d->driver : ""),
+                "pci", report_text(d->pci), "node", number_or_null(node, node != NODE_UNKNOWN), "node_source",
+                node_source_to_string(source), "node_text", node_text(d, v), "netdevs", texts(&d->netdevs),
+                "scsi_hosts", scsi_hosts(d), "disks", texts(&d->disks), "vectors", vector_counts(s, d, node),
+                "settable", settable_counts(s, d, node), "iscsi", iscsi_facts(d->iscsi));
 }
 
 static json_t *vector(const Snapshot *s, const Vector *v, int node)
@@ -306,36 +323,6 @@ json_t *report_plan(const Snapshot *s, const Plan *p)
         for (size_t i = 0; verdicts && i < p->n_verdicts; i++)
                 verdicts = append(verdicts, report_verdict(&p->verdicts[i]));
         return json_pack("{s:o, s:o, s:o}", "devices", devices, "changes", changes, "verdicts", verdicts);
-}
-
-char *report_errno(int error)
-{
-        const char *name = strerrorname_np(-error);
-
-        return name ? strf("%s (%s)", name, strerrordesc_np(-error)) : strf("errno %d", -error);
-}
-
-static const char *result_state(const ApplyResult *r, bool restored)
-{
-        if (r->error == -EIO || r->error == -EPERM || r->error == -EACCES)
-                return "refused";
-        if (r->error < 0)
-                return "failed";
-        return restored ? "restored" : r->written ? "applied" : "right";
-}
-
-json_t *report_result(const ApplyResult *r, const char *before, bool restored)
-{
-        _cleanup_(freep) char *error = r->error < 0 ? report_errno(r->error) : NULL;
-
-        /* The writer answers a restore with what was set last. */
-        if (restored && !before)
-                before = r->set;
-        return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:i, s:o}", "id", text_or_null(r->id),
-                         "device", text_or_null(r->device), "path", text_or_null(r->path), "first",
-                         text_or_null(r->first), "before", text_or_null(before), "desired",
-                         text_or_null(restored ? r->first : r->set), "current", text_or_null(r->value),
-                         "state", result_state(r, restored), "errno", -r->error, "error", report_text(error));
 }
 
 json_t *report_problem(int status, const char *slug, const char *title, const Error *e)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "apply/apply.h"
 #include "basic/error.h"
 #include "model/snapshot.h"
 #include "plan/plan.h"
@@ -14,15 +13,14 @@
 
 /* A string; bytes that are no UTF-8 (a netdev may have any name) become "?", NULL becomes null. */
 json_t *report_text(const char *s);
-/* "EIO (Input/output error)" for a negative errno; NULL when memory is short. The caller frees. */
-char *report_errno(int error);
 
 /* {nodes: [{id, cpus, distance: {"0": 10, ...}}], numa, overlapping, online, isolated, nohz_full, cpus: N,
  * kernel} */
 json_t *report_topology(const Snapshot *s);
 
 /* {id, class, driver, pci, node, node_source, node_text, netdevs, scsi_hosts, disks, vectors: {total,
- * managed, local, remote}, iscsi: {...}}; node and node_source are those that were planned for (plan may be
+ * managed, local, remote}, settable: {local, remote}, iscsi: {...}}; settable counts those that are not
+ * kernel-managed; node and node_source are those that were planned for (plan may be
  * NULL: as observed). An unknown node is null. */
 json_t *report_device(const Snapshot *s, const Plan *p, const Device *d);
 /* The same and `irqs`: [{irq, action, key, role, queue, affinity, effective, managed, settable, pending,
@@ -40,12 +38,6 @@ json_t *report_verdict(const Verdict *v);
 /* {devices: [...], changes: [...], verdicts: [...]}; each device also has `planned`: {local, remote}, its
  * vectors as they will be once the plan is carried out. */
 json_t *report_plan(const Snapshot *s, const Plan *p);
-
-/* One line of the answer to apply and restore: {id, device, path, first, before, desired, current, state,
- * errno, error}. state is applied, restored, right (nothing was written), refused (the kernel lets nobody
- * write this file) or failed. before is what the file held, NULL = not known; after
- * a restore that is what was set last. */
-json_t *report_result(const ApplyResult *r, const char *before, bool restored);
 
 /* RFC 9457: {type, title, status, detail, where?}. */
 json_t *report_problem(int status, const char *slug, const char *title, const Error *e);
