@@ -102,14 +102,19 @@ static const struct {
 
 #define QUEUE_MAX 65535
 
-/* Reads a number of at most five digits; returns how many digits, 0 = none or too large. */
+/* Reads a number of at most QUEUE_MAX; returns how many digits, 0 = none or too large. */
 static size_t read_number(const char *s, int *ret)
 {
-        size_t n = strspn(s, "0123456789");
+        size_t n = 0;
+        int value = 0;
 
-        if (n == 0 || n > 5 || atoi(s) > QUEUE_MAX)
-                return 0;
-        *ret = atoi(s);
+        for (; isdigit((unsigned char)s[n]); n++) {
+                value = value * 10 + (s[n] - '0');
+                if (value > QUEUE_MAX)
+                        return 0;
+        }
+        if (n > 0)
+                *ret = value;
         return n;
 }
 

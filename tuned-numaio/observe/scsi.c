@@ -67,13 +67,30 @@ static bool is_whole_disk(const char *path)
                strspn(parent + 4, "0123456789") == (size_t)(name - parent) - 4;
 }
 
+/* "nvme0n1" of "nvme0c1n1", the hidden path of a multipath namespace over controller 1. */
+static bool visible_disk(const char *name, char *ret, size_t size)
+{
+        size_t subsystem, controller;
+
+        if (strncmp(name, "nvme", 4) != 0)
+                return false;
+        subsystem = strspn(name + 4, "0123456789");
+        if (subsystem == 0 || name[4 + subsystem] != 'c')
+                return false;
+        controller = strspn(name + 4 + subsystem + 1, "0123456789");
+        if (controller == 0 || name[4 + subsystem + 1 + controller] != 'n')
+                return false;
+        snprintf(ret, size, "%.*s%s", (int)(4 + subsystem), name, name + 4 + subsystem + 1 + controller);
+        return true;
+}
+
 static int visit_disk(void *context, const char *name, const char *path)
 {
         _cleanup_(freep) char *pci = pci_of_path(path);
         const Walk *w = context;
         Device *d = pci ? device_of_pci(w->snapshot, pci) : NULL;
-        int host, subsystem, namespace, end = 0;
         char text[64];
+        int host;
 
         if (!d || !is_whole_disk(path))
                 return 0;
@@ -81,10 +98,8 @@ static int visit_disk(void *context, const char *name, const char *path)
         snprintf(text, sizeof(text), "host%d", host);
         if (host >= 0 && strv_contains(&w->iscsi, text))
                 return 0;
-        if (sscanf(name, "nvme%dc%*dn%d%n", &subsystem, &namespace, &end) == 2 && name[end] == '\0') {
-                snprintf(text, sizeof(text), "nvme%dn%d", subsystem, namespace);
+        if (visible_disk(name, text, sizeof(text)))
                 name = text;
-        }
         return strv_add_unique(&d->disks, name);
 }
 
