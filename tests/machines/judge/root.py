@@ -51,7 +51,8 @@ class Root:
         self.distance = {i: list(map(int, self.text(base / f"node{i}/distance").split())) for i in ids}
         members = [cpu for cpus in self.nodes.values() for cpu in cpus]
         self.overlapping = len(members) != len(set(members))
-        if not ids or self.overlapping:
+        self.single = not ids or self.overlapping
+        if self.single:
             self.nodes, self.distance = {0: self.online}, {0: [10]}
 
     def local(self, node):
@@ -87,8 +88,8 @@ class Root:
 
     def node_of(self, folder):
         """A device folder's node, None when nobody says."""
-        if len(self.nodes) == 1:
-            return next(iter(self.nodes))
+        if self.single:
+            return 0
         top = self.path / "sys/devices"
         for where in (folder, *folder.parents):
             if where == top.resolve():
@@ -112,8 +113,8 @@ class Root:
         return found
 
     def _software_node(self, folder):
-        if len(self.nodes) == 1:
-            return next(iter(self.nodes))
+        if self.single:
+            return 0
         host = folder / "iscsi_host" / folder.name
         netdev = self.text(host / "netdev")
         address = self.text(host / "ipaddress")

@@ -58,8 +58,7 @@ def _devices(root, plan):
             yield f"pci:{bdf}: it is on node {facts['node']}, not {node}"
         counts = count_vectors(root, facts)
         found = {key: device["vectors"].get(key) for key in counts}
-        if counts["managed"] == 1 and found["managed"] == 0:
-            # One managed vector alone has the mask of all CPUs, as every new vector: only a write tells.
+        if _is_lone(root, facts) and found["managed"] == 0:
             counts["managed"] = 0
         if found != counts:
             yield f"pci:{bdf}: vectors are {counts}, not {found}"
@@ -79,6 +78,11 @@ def count_vectors(root, facts):
     return counts
 
 
+def _is_lone(root, facts):
+    """One managed vector alone has the mask of all CPUs, as every new vector: only a write tells."""
+    return len(root.managed.intersection(facts["irqs"])) == 1
+
+
 def _interrupts(root, made, plan):
     changes = _irq_changes(plan)
     owned = {irq for facts in root.functions.values() for irq in facts["irqs"]}
@@ -92,6 +96,8 @@ def _interrupts(root, made, plan):
                 yield f"irq {irq} belongs to pci:{bdf}, not to {change['device']}"
         if facts["node"] is None:
             yield from (f"irq {irq}: moved although the node is unknown" for irq in mine)
+            continue
+        if _is_lone(root, facts):
             continue
         home = root.home(facts["node"])
         for vector in vectors:
@@ -139,27 +145,34 @@ def _spread(root, bdf, home, vectors, changes):
         now = root.irq(vector["irq"], "effective_affinity_list")
         if _pending(root, vector["irq"], home):
             now = root.irq(vector["irq"])
-        before.setdefault(vector["queue"], set()).update(now)
-        after.setdefault(vector["queue"], set()).update(parse_list(change["desired"]) if change else now)
+        before.setdefault(vector["queue"], []).append(now)
+        after.setdefault(vector["queue"], []).append(parse_list(change["desired"]) if change else now)
     moved = {vector["queue"] for vector in vectors if vector["irq"] in changes}
-    for queue, cpus in after.items():
-        if len(cpus) > 1 and queue in moved:
+    for queue in moved & set(after):
+        cpus = set().union(*after[queue])
+        if len(cpus) > 1:
             yield f"pci:{bdf}: queue {queue} is torn over {format_list(cpus)}"
-    load = Counter(cpu for cpus in after.values() for cpu in cpus)
-    counts = [load[cpu] for cpu in home]
-    if after and max(counts) - min(counts) > 1:
-        yield f"pci:{bdf}: between {min(counts)} and {max(counts)} queues on one CPU"
+    least, most = _load(home, after)
+    if most - least > 1:
+        yield f"pci:{bdf}: between {least} and {most} queues on one CPU"
     yield from _needless(bdf, home, before, vectors, changes)
+
+
+def _load(home, queues):
+    """The fewest and the most queues on one home CPU. A pair that lies apart, which it may when nothing else moves
+    it, counts where its first vector is."""
+    load = Counter(cpu for places in queues.values() for cpu in places[0])
+    counts = [load[cpu] for cpu in home] if queues else [0]
+    return min(counts), max(counts)
 
 
 def _needless(bdf, home, before, vectors, changes):
     """What is right stays, unless the device's queues lay unevenly."""
-    load = Counter(cpu for cpus in before.values() for cpu in cpus)
-    counts = [load[cpu] for cpu in home]
-    if not before or max(counts) - min(counts) > 1:
+    least, most = _load(home, before)
+    if most - least > 1:
         return
     for vector in vectors:
-        cpus = before.get(vector["queue"], set())
+        cpus = set().union(*before.get(vector["queue"], []))
         if vector["irq"] in changes and len(cpus) == 1 and cpus <= home:
             yield f"irq {vector['irq']}: it was right on {format_list(cpus)}, yet it moves"
 
