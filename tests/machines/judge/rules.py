@@ -131,8 +131,8 @@ def _vector(root, home, vector, change):
 
 def _pending(root, irq, home):
     """Without interrupt remapping a move waits for the next interrupt."""
-    wanted = root.irq(irq)
-    return not root.remapping and wanted and wanted <= home
+    wanted, effective = root.irq(irq), root.irq(irq, "effective_affinity_list")
+    return not root.remapping and wanted and wanted <= home and not effective <= wanted
 
 
 def _spread(root, bdf, home, vectors, changes):

@@ -60,8 +60,10 @@ def _megaraid(unit):
 
 
 def _qla2xxx(unit):
+    """The base queue's vector is set aside before the managed ones, as the mailbox's is."""
     name = f"qla2xxx{unit.host}_"
-    return [Vector(name + "default"), Vector(name + "rsp_q")] + _numbered(unit.queues, name + "qpair{}", True)
+    pairs = [Vector(f"{name}qpair{i}", i + 1, True) for i in range(unit.queues)]
+    return [Vector(name + "default"), Vector(name + "rsp_q", 0), *pairs]
 
 
 def _nvme(unit):

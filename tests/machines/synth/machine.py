@@ -172,14 +172,15 @@ def _start_mask(machine, device, function, vector):
     if words[0] == "all":
         return topology.online
     if words[0] == "misplaced":
-        cpus = topology.home(_other_node(topology, device.node))
+        cpus = topology.home(_other_node(topology, device.node)) or topology.online
     elif words[0] == "default":
         # What the kernel gives a vector that nobody has touched.
         return topology.node_online(function.numa_node) or topology.online
     elif words[0] == "node":
-        cpus = topology.home(device.node)
+        cpus = topology.home(device.node) or topology.online
     else:
-        cpus = parse_list(words[-1])
+        # No settable vector is left on offline CPUs alone.
+        cpus = parse_list(words[-1]) & topology.online or topology.online
         if words[0] != "each":
             return cpus
     if vector.queue is None:
@@ -192,7 +193,7 @@ def _other_node(topology, node):
     """The next node that has usable CPUs, or `node` itself on a machine with one."""
     owners = [n for n in topology.ids if topology.home(n)]
     after = [n for n in owners if n > node] + [n for n in owners if n < node]
-    return after[0] if after else owners[0]
+    return (after or owners or [node])[0]
 
 
 def _add_virtio(machine, function, driver, unit):

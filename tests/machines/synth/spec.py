@@ -79,13 +79,18 @@ def _choice(where, value, allowed):
 
 
 def load(path):
-    """The page at `path` as nested Pages, every key present."""
+    """The page at `path`, checked."""
     try:
         raw = tomllib.loads(Path(path).read_text())
     except tomllib.TOMLDecodeError as error:
         raise Error(f"{path}: {error}") from error
+    return check(path, raw, Path(path).stem)
+
+
+def check(path, raw, name):
+    """The table `raw` as nested Pages, every key present; `path` is for complaints, `name` the machine's."""
     page = _fill(path, raw, TOP)
-    page["name"] = Path(path).stem
+    page["name"] = name
     page["cpus"] = _fill(f"{path}: [cpus]", page.cpus, CPUS)
     page["nodes"] = _fill(f"{path}: [nodes]", page.nodes, NODES)
     page["device"] = [_fill(f"{path}: [[device]] {i}", d, DEVICE) for i, d in enumerate(page.device, 1)]
