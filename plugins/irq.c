@@ -319,26 +319,37 @@ static int place(Placer *p)
         plan_add_verdict(b, d, plugin_irq.name, plugin_irq.knob, state, &(in)->home, (in)->setting, \
                          __VA_ARGS__)
 
+/* What cannot be moved, as the end of a sentence. */
+static char *describe_rest(const Placer *p, unsigned managed)
+{
+        _cleanup_(freep) char *first =
+                managed ? strf("; %u kernel-managed cannot be written", managed) : strdup("");
+        _cleanup_(freep) char *second =
+                p->n_refused ? strf("; the kernel refuses to move %u", p->n_refused) : strdup("");
+
+        return first && second ? strf("%s%s", first, second) : NULL;
+}
+
 static int verdict_of_placed(Placer *p)
 {
         const Intent *in = p->intent;
         VectorCounts c = device_count_vectors(plan_snapshot(p->b), p->device, in->home.node);
-        _cleanup_(freep) char *managed = NULL;
+        unsigned settable = c.total - c.managed, moving = p->n_changes - p->n_refused;
         const char *where = in->mode == IRQ_CPUS ? "the CPUs that the policy names" : in->home.text;
+        _cleanup_(freep) char *rest = describe_rest(p, c.managed);
 
-        if (c.managed && c.managed == c.total)
+        if (!rest)
+                return -ENOMEM;
+        if (settable == 0)
                 return VERDICT(
                         p->b, p->device, VERDICT_MANAGED, in,
                         "all %u vectors are kernel-managed and cannot be written; %u of them are local to %s",
                         c.total, c.local, where);
-        managed = c.managed ? strf("; %u kernel-managed vectors cannot be written", c.managed) : strdup("");
-        if (!managed)
-                return -ENOMEM;
-        if (p->n_changes)
+        if (moving)
                 return VERDICT(p->b, p->device, VERDICT_CHANGES, in, "%u of %u settable vectors go to %s%s",
-                               p->n_changes, c.total - c.managed, where, managed);
-        return VERDICT(p->b, p->device, VERDICT_RIGHT, in, "all %u settable vectors are on %s%s",
-                       c.total - c.managed, where, managed);
+                               moving, settable, where, rest);
+        return VERDICT(p->b, p->device, VERDICT_RIGHT, in, "%u of %u settable vectors are on %s%s",
+                       settable - p->n_refused, settable, where, rest);
 }
 
 /* The verdict of a device that is not placed; 1 = it is to be placed. */

@@ -122,7 +122,7 @@ static int place(PlanBuilder *b, const Device *d, const Intent *in, unsigned n_q
         if (n_changes)
                 return VERDICT(b, d, VERDICT_CHANGES, in, "%u of %u workqueues go to %s", n_changes, n_queues,
                                where);
-        return VERDICT(b, d, VERDICT_RIGHT, in, "all %u workqueues run on %s", n_queues, where);
+        return VERDICT(b, d, VERDICT_RIGHT, in, "%u of %u workqueues run on %s", n_queues, n_queues, where);
 }
 
 static int plan_workqueue(PlanBuilder *b, const Device *d)
