@@ -83,6 +83,7 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
         return pump_or_log(userdata);
 }
 
+static void on_message(void *userdata, const char *format, va_list ap) _printf_(2, 0);
 static void on_message(void *userdata, const char *format, va_list ap)
 {
         char text[256];

@@ -301,17 +301,19 @@ static int body_problem(Answer *a, json_t *place, const char *text)
 static json_t *pointer_to(const char *key)
 {
         _cleanup_(freep) char *escaped = malloc(2 * strlen(key) + 2);
-        char *p = escaped;
+        size_t n = 0;
 
         if (!escaped)
                 return NULL;
-        *p++ = '/';
-        for (; *key; key++)
-                if (*key == '~' || *key == '/')
-                        p += sprintf(p, "~%d", *key == '/');
-                else
-                        *p++ = *key;
-        *p = '\0';
+        escaped[n++] = '/';
+        for (; *key; key++) {
+                bool special = *key == '~' || *key == '/';
+
+                escaped[n++] = special ? '~' : *key;
+                if (special)
+                        escaped[n++] = *key == '/' ? '1' : '0';
+        }
+        escaped[n] = '\0';
         return json_pack("{s:o}", "pointer", report_text(escaped));
 }
 

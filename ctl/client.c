@@ -37,14 +37,24 @@ static inline void slist_cleanup(struct curl_slist **l)
 
 char *client_escape(const char *s)
 {
-        char *out = malloc(3 * strlen(s) + 1), *p = out;
+        static const char digits[] = "0123456789ABCDEF";
+        char *out = malloc(3 * strlen(s) + 1);
+        size_t n = 0;
 
         if (!out)
                 return NULL;
-        for (; *s; s++)
-                p += sprintf(p, isalnum((unsigned char)*s) || strchr("-._~:", *s) ? "%c" : "%%%02X",
-                             (unsigned char)*s);
-        *p = '\0';
+        for (; *s; s++) {
+                unsigned char c = (unsigned char)*s;
+
+                if (isalnum(c) || strchr("-._~:", c)) {
+                        out[n++] = *s;
+                        continue;
+                }
+                out[n++] = '%';
+                out[n++] = digits[c >> 4];
+                out[n++] = digits[c & 15];
+        }
+        out[n] = '\0';
         return out;
 }
 

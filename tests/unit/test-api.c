@@ -192,7 +192,7 @@ static void receive(const Env *env, int fd, unsigned msec, Reply *r)
                 r->size += n > 0 ? (size_t)n : 0;
         }
         if (strncmp(r->text, "HTTP/1.1 ", 9) == 0)
-                r->status = atoi(r->text + 9);
+                r->status = (int)strtol(r->text + 9, NULL, 10);
         if (strstr(r->text, "\r\n\r\n"))
                 r->body = json_loads(strstr(r->text, "\r\n\r\n") + 4, JSON_DISABLE_EOF_CHECK, NULL);
 }
