@@ -79,7 +79,12 @@ class Root:
             irqs = [int(irq.name) for irq in (folder / "msi_irqs").glob("*")]
             irqs = sorted(irq for irq in irqs if self._requested(irq))
             if irqs:
-                found[entry.name] = {"class": kind, "folder": folder, "irqs": irqs, "node": self.node_of(folder)}
+                found[entry.name] = {
+                    "class": kind,
+                    "folder": folder,
+                    "irqs": irqs,
+                    "node": self.node_of(folder),
+                }
         return found
 
     def _requested(self, irq):
@@ -98,7 +103,9 @@ class Root:
             if node >= 0:
                 return node
         cpus = self._cpus(folder / "local_cpulist") & self.online
-        fits = [node for node, members in self.nodes.items() if cpus and cpus < self.online and cpus <= members]
+        fits = [
+            node for node, members in self.nodes.items() if cpus and cpus < self.online and cpus <= members
+        ]
         return fits[0] if fits else None
 
     def _read_iscsi(self):
@@ -138,8 +145,8 @@ class Root:
         return next((a["dev"] for a in self.netlink["addresses"] if a["address"] == address), None)
 
     def _netdev_node(self, name):
-        """Down through the interfaces below, in a bond to the active one if there is one; None when they are on
-        different nodes or on none."""
+        """Down through the interfaces below, in a bond to the active one if there is one; None when they
+        are on different nodes or on none."""
         folder = (self.path / "sys/class/net" / name).resolve()
         active = self.text(folder / "bonding/active_slave")
         below = [active] if active else [entry.name[6:] for entry in folder.glob("lower_*")]

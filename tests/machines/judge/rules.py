@@ -70,7 +70,12 @@ def _devices(root, plan):
 
 def count_vectors(root, facts):
     """The four figures of a function, counted from its files."""
-    counts = {"total": len(facts["irqs"]), "managed": len(root.managed.intersection(facts["irqs"])), "local": 0, "remote": 0}
+    counts = {
+        "total": len(facts["irqs"]),
+        "managed": len(root.managed.intersection(facts["irqs"])),
+        "local": 0,
+        "remote": 0,
+    }
     if facts["node"] is not None:
         for irq in facts["irqs"]:
             cpus = root.irq(irq, "effective_affinity_list")
@@ -159,8 +164,8 @@ def _spread(root, bdf, home, vectors, changes):
 
 
 def _load(home, queues):
-    """The fewest and the most queues on one home CPU. A pair that lies apart, which it may when nothing else moves
-    it, counts where its first vector is."""
+    """The fewest and the most queues on one home CPU. A pair that lies apart, which it may when nothing
+    else moves it, counts where its first vector is."""
     load = Counter(cpu for places in queues.values() for cpu in places[0])
     counts = [load[cpu] for cpu in home] if queues else [0]
     return min(counts), max(counts)
@@ -178,7 +183,11 @@ def _needless(bdf, home, before, vectors, changes):
 
 
 def _workqueues(root, plan):
-    changes = {c["path"].removeprefix(WORKQUEUES).removesuffix("/cpumask"): c for c in plan["changes"] if c["path"].startswith(WORKQUEUES)}
+    changes = {
+        c["path"].removeprefix(WORKQUEUES).removesuffix("/cpumask"): c
+        for c in plan["changes"]
+        if c["path"].startswith(WORKQUEUES)
+    }
     nodes = root.workqueues()
     for name in sorted(set(changes) - set(nodes)):
         yield f"workqueue {name} belongs to no device on a known node"
@@ -197,7 +206,7 @@ def _workqueues(root, plan):
 
 
 def check_applied(root, made, plan, again, before, after):
-    """What must hold after `plan` was carried out; `root` is the machine as it is then, `again` the next plan."""
+    """What must hold after `plan` was carried out; `root` is the machine then, `again` the next plan."""
     for change in again["changes"]:
         # Nobody who plans anew knows which CPUs had no room.
         if change["knob"] == "irq.affinity" and parse_list(change["desired"]) <= root.full:
@@ -221,8 +230,15 @@ def _written(root, plan, before, after):
         allowed.add(change["path"])
         if change["knob"] == "irq.affinity":
             folder = change["path"].rpartition("/")[0]
-            allowed.update(f"{folder}/{name}" for name in (
-                "smp_affinity", "smp_affinity_list", "effective_affinity", "effective_affinity_list"))
+            allowed.update(
+                f"{folder}/{name}"
+                for name in (
+                    "smp_affinity",
+                    "smp_affinity_list",
+                    "effective_affinity",
+                    "effective_affinity_list",
+                )
+            )
     for path in sorted(set(before) ^ set(after)):
         yield f"{path} was {'removed' if path in before else 'made'}"
     for path in sorted(set(before) & set(after)):

@@ -58,7 +58,9 @@ def render(name, about, plan):
     if plan["devices"]:
         lines += _table([_device(device) for device in plan["devices"]])
     lines += ["", f"{len(plan['changes'])} change{_s(plan['changes'])}"]
-    for (device, knob, rule), group in itertools.groupby(plan["changes"], lambda c: (c["device"], c["knob"], c["reason"]["rule"])):
+    for (device, knob, rule), group in itertools.groupby(
+        plan["changes"], lambda c: (c["device"], c["knob"], c["reason"]["rule"])
+    ):
         rows = [_change(change) for change in group]
         lines.append(f"{device} {knob}, rule {rule}: {len(rows)}")
         columns = max(map(len, rows))

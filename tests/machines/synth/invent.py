@@ -28,7 +28,8 @@ def invent(seed):
         "nodes": nodes,
         "device": devices,
         "iscsi": [
-            {"over": f"eth{rng.randrange(nics)}", "via": rng.choice(("netdev", "socket", "route", "address"))} for _ in range(hosts)
+            {"over": f"eth{rng.randrange(nics)}", "via": rng.choice(("netdev", "socket", "route", "address"))}
+            for _ in range(hosts)
         ],
     }
 

@@ -134,7 +134,9 @@ def add_system(irqs):
     for number in (*range(16), 16):
         level = number in (9, 16)
         hwirq = 2 if number == 0 else number
-        irq = irqs.add(number, apic, hwirq, names.get(number, []), everyone, trigger="fasteoi" if level else "edge")
+        irq = irqs.add(
+            number, apic, hwirq, names.get(number, []), everyone, trigger="fasteoi" if level else "edge"
+        )
         if number == 2:
             irq.chip, irq.effective = "XT-PIC", set()
     if page.remapping:
@@ -144,17 +146,34 @@ def add_system(irqs):
 
 
 ROWS_X86 = (
-    ("NMI", "Non-maskable interrupts"), ("LOC", "Local timer interrupts"), ("SPU", "Spurious interrupts"),
-    ("PMI", "Performance monitoring interrupts"), ("IWI", "IRQ work interrupts"), ("RTR", "APIC ICR read retries"),
-    ("RES", "Rescheduling interrupts"), ("CAL", "Function call interrupts"), ("TLB", "TLB shootdowns"),
-    ("TRM", "Thermal event interrupts"), ("THR", "Threshold APIC interrupts"),
-    ("DFR", "Deferred Error APIC interrupts"), ("MCE", "Machine check exceptions"), ("MCP", "Machine check polls"),
-    ("ERR", None), ("MIS", None), ("PIN", "Posted-interrupt notification event"),
-    ("NPI", "Nested posted-interrupt event"), ("PIW", "Posted-interrupt wakeup event"),
+    ("NMI", "Non-maskable interrupts"),
+    ("LOC", "Local timer interrupts"),
+    ("SPU", "Spurious interrupts"),
+    ("PMI", "Performance monitoring interrupts"),
+    ("IWI", "IRQ work interrupts"),
+    ("RTR", "APIC ICR read retries"),
+    ("RES", "Rescheduling interrupts"),
+    ("CAL", "Function call interrupts"),
+    ("TLB", "TLB shootdowns"),
+    ("TRM", "Thermal event interrupts"),
+    ("THR", "Threshold APIC interrupts"),
+    ("DFR", "Deferred Error APIC interrupts"),
+    ("MCE", "Machine check exceptions"),
+    ("MCP", "Machine check polls"),
+    ("ERR", None),
+    ("MIS", None),
+    ("PIN", "Posted-interrupt notification event"),
+    ("NPI", "Nested posted-interrupt event"),
+    ("PIW", "Posted-interrupt wakeup event"),
 )
 ROWS_ARM = (
-    "Rescheduling interrupts", "Function call interrupts", "CPU stop interrupts", "CPU stop (for crash dump) interrupts",
-    "Timer broadcast interrupts", "IRQ work interrupts", "CPU wake-up interrupts",
+    "Rescheduling interrupts",
+    "Function call interrupts",
+    "CPU stop interrupts",
+    "CPU stop (for crash dump) interrupts",
+    "Timer broadcast interrupts",
+    "IRQ work interrupts",
+    "CPU wake-up interrupts",
 )
 
 
@@ -176,13 +195,16 @@ def _write_proc(tree, irqs, irq):
     tree.put(f"{folder}/smp_affinity", mask(irq.mask), mode)
     tree.put(f"{folder}/smp_affinity_list", format_list(irq.mask), mode)
     count = sum(irqs.count(irq, cpu) for cpu in irq.effective)
-    tree.put_all(folder, {
-        "affinity_hint": mask(irq.hint),
-        "effective_affinity": mask(irq.effective),
-        "effective_affinity_list": format_list(irq.effective),
-        "node": irq.node,
-        "spurious": f"count {count % 100000}\nunhandled 0\nlast_unhandled 0 ms",
-    })
+    tree.put_all(
+        folder,
+        {
+            "affinity_hint": mask(irq.hint),
+            "effective_affinity": mask(irq.effective),
+            "effective_affinity_list": format_list(irq.effective),
+            "node": irq.node,
+            "spurious": f"count {count % 100000}\nunhandled 0\nlast_unhandled 0 ms",
+        },
+    )
     for action in irq.actions:
         if action and "/" not in action:
             tree.mkdir(f"{folder}/{action}")
@@ -192,14 +214,17 @@ def _write_sys(tree, irqs, irq, possible):
     counts = dict.fromkeys(possible, 0) | {cpu: irqs.count(irq, cpu) for cpu in irq.effective}
     flow = irq.trigger if irqs.page.arch == "x86_64" else None
     folder = f"sys/kernel/irq/{irq.number}"
-    tree.put_all(folder, {
-        "actions": ",".join(irq.actions),
-        "chip_name": irq.chip,
-        "hwirq": irq.hwirq,
-        "per_cpu_count": ",".join(map(str, counts.values())),
-        "type": "edge" if irq.trigger == "edge" else "level",
-        "wakeup": "disabled",
-    })
+    tree.put_all(
+        folder,
+        {
+            "actions": ",".join(irq.actions),
+            "chip_name": irq.chip,
+            "hwirq": irq.hwirq,
+            "per_cpu_count": ",".join(map(str, counts.values())),
+            "type": "edge" if irq.trigger == "edge" else "level",
+            "wakeup": "disabled",
+        },
+    )
     if flow:
         tree.put(f"{folder}/name", flow)
 
@@ -242,7 +267,8 @@ def _describe(irqs, irq, width):
 
 def _rows_x86(width, zeros):
     for name, text in ROWS_X86:
-        yield f"{name:>{width}s}: {'         0'}" if text is None else f"{name:>{width}s}: {''.join(zeros)}  {text}"
+        cells = zeros[0].rstrip() if text is None else f"{''.join(zeros)}  {text}"
+        yield f"{name:>{width}s}: {cells}"
 
 
 def _rows_arm(width, zeros):

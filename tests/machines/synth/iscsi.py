@@ -54,19 +54,21 @@ def add_session(machine, host_path, number, index, peer, local_port):
     path = f"{host_path}/session{session}"
     tree.put(f"{path}/uevent", "")
     machine.workqueues.iscsi_session(number, session)
-    scsi.add_class(machine, "iscsi_session", path, f"session{session}", {
-        "targetname": f"iqn.2024-01.test:t{index}",
-        "state": "LOGGED_IN" if local_port else "FAILED",
-        "ifacename": "default",
-        "tpgt": 1,
-        "target_id": 0,
-    })
+    scsi.add_class(
+        machine,
+        "iscsi_session",
+        path,
+        f"session{session}",
+        {
+            "targetname": f"iqn.2024-01.test:t{index}",
+            "state": "LOGGED_IN" if local_port else "FAILED",
+            "ifacename": "default",
+            "tpgt": 1,
+            "target_id": 0,
+        },
+    )
     connection = f"connection{session}:0"
-    values = {
-        "persistent_address": peer,
-        "persistent_port": 3260,
-        "state": "up" if local_port else "failed",
-    }
+    values = {"persistent_address": peer, "persistent_port": 3260, "state": "up" if local_port else "failed"}
     if local_port:
         values |= {"address": peer, "port": 3260, "local_port": local_port}
     tree.put(f"{path}/{connection}/uevent", "")
@@ -81,12 +83,18 @@ def add_offload_host(machine, function_path, name, netdev):
     index = machine.next("iscsi") + 1
     number = machine.next("host")
     path = scsi.add_host(machine, function_path, number, name)
-    scsi.add_class(machine, "iscsi_host", path, f"host{number}", {
-        "netdev": netdev or NULL,
-        "ipaddress": f"10.9.{index}.1",
-        "hwaddress": f"02:00:00:01:00:{index:02x}",
-        "initiatorname": "iqn.2024-01.test:initiator",
-        "port_state": "LINK_UP",
-        "port_speed": "25 Gbps",
-    })
+    scsi.add_class(
+        machine,
+        "iscsi_host",
+        path,
+        f"host{number}",
+        {
+            "netdev": netdev or NULL,
+            "ipaddress": f"10.9.{index}.1",
+            "hwaddress": f"02:00:00:01:00:{index:02x}",
+            "initiatorname": "iqn.2024-01.test:initiator",
+            "port_state": "LINK_UP",
+            "port_speed": "25 Gbps",
+        },
+    )
     add_session(machine, path, number, index, f"10.9.{index}.2", 40000 + index)

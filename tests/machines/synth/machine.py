@@ -103,7 +103,7 @@ def _add_device(machine, pci, device):
 
 
 def _add_vmd(machine, pci, device):
-    """The function that hides the PCI domain of `device` behind itself, with vectors that carry all of theirs."""
+    """The function that hides the PCI domain of `device`, with vectors that carry all of theirs."""
     vmd = Page({**device, "type": "vmd", "domain": 0, "ports": 1, "queues": 8})
     where = pci.slot(vmd, True)
     pci.add_root(device, _add_function(machine, pci, vmd, DRIVERS["vmd"], where).path)
@@ -111,7 +111,10 @@ def _add_vmd(machine, pci, device):
 
 def _add_function(machine, pci, device, driver, where):
     """One function: its vectors, and what its driver registers below it."""
-    unit = Unit(where.bdf, min(device.queues, len(machine.topology.possible)) if driver.kind != "nic" else device.queues)
+    unit = Unit(
+        where.bdf,
+        min(device.queues, len(machine.topology.possible)) if driver.kind != "nic" else device.queues,
+    )
     if driver.kind == "hba" and driver.transport != "iscsi":
         unit.host = machine.next("host")
         unit.index = machine.next(device.type)
@@ -125,12 +128,23 @@ def _add_function(machine, pci, device, driver, where):
     if device.down:
         vectors = [vector if vector.queue is None else type(vector)(None) for vector in vectors]
     numbers = [machine.irqs.reserve() for _ in vectors]
-    function = pci.write(where, driver.pci_class, driver.vendor, driver.device, driver.driver, numbers, driver.msi, device.local)
+    function = pci.write(
+        where,
+        driver.pci_class,
+        driver.vendor,
+        driver.device,
+        driver.driver,
+        numbers,
+        driver.msi,
+        device.local,
+    )
     maps = _add_vectors(machine, pci, device, driver, function, vectors, numbers)
     parent = _add_virtio(machine, function, driver, unit)
     if driver.kind == "nic":
         net.add_netdev(machine, parent, unit.netdev, device.queues, not device.down)
-        machine.netlink["channels"].append({"dev": unit.netdev, "combined": device.queues, "max_combined": 4 * device.queues})
+        machine.netlink["channels"].append(
+            {"dev": unit.netdev, "combined": device.queues, "max_combined": 4 * device.queues}
+        )
     elif driver.kind == "nvme":
         _add_nvme(machine, parent, unit, function, maps)
     elif driver.transport == "iscsi":
@@ -151,11 +165,15 @@ def _add_vectors(machine, pci, device, driver, function, vectors, numbers):
         if vector.name is None:
             irqs.add_idle(number, chip, hwirq)
             continue
-        machine.vectors.append({"irq": number, "bdf": function.bdf, "queue": vector.queue, "managed": vector.managed})
+        machine.vectors.append(
+            {"irq": number, "bdf": function.bdf, "queue": vector.queue, "managed": vector.managed}
+        )
         if vector.managed:
             mask = managed.pop(0)
             node = topology.node_of.get(min(mask), 0)
-            irqs.add(number, chip, hwirq, [vector.name], mask, managed=True, node=node if topology.numa else 0)
+            irqs.add(
+                number, chip, hwirq, [vector.name], mask, managed=True, node=node if topology.numa else 0
+            )
             continue
         mask = _start_mask(machine, device, function, vector)
         # In one allocation with managed vectors the settable ones have the node of CPU 0.
@@ -201,13 +219,16 @@ def _add_virtio(machine, function, driver, unit):
     if not driver.virtio_driver:
         return function.path
     tree, path = machine.tree, f"{function.path}/{unit.virtio}"
-    bus = "sys/bus/virtio"
-    tree.put_all(path, {
-        "device": f"0x{driver.device - 0x1040:04x}",
-        "vendor": "0x1af4",
-        "status": "0x0000000f",
-        "uevent": f"DRIVER={driver.virtio_driver}\nMODALIAS=virtio:d{driver.device - 0x1040:08X}v00001AF4",
-    })
+    bus, kind = "sys/bus/virtio", driver.device - 0x1040
+    tree.put_all(
+        path,
+        {
+            "device": f"0x{kind:04x}",
+            "vendor": "0x1af4",
+            "status": "0x0000000f",
+            "uevent": f"DRIVER={driver.virtio_driver}\nMODALIAS=virtio:d{kind:08X}v00001AF4",
+        },
+    )
     tree.link(f"{path}/subsystem", bus)
     tree.link(f"{path}/driver", f"{bus}/drivers/{driver.virtio_driver}")
     tree.link(f"{bus}/drivers/{driver.virtio_driver}/{unit.virtio}", path)
@@ -223,7 +244,9 @@ def _add_hba(machine, parent, device, driver, unit, maps):
     path = scsi.add_host(machine, parent, unit.host, name, len(queues))
     if driver.transport == "fc":
         machine.workqueues.host_work(unit.host)
-        scsi.add_class(machine, "fc_host", path, f"host{unit.host}", {"port_state": "Online", "speed": "16 Gbit"})
+        scsi.add_class(
+            machine, "fc_host", path, f"host{unit.host}", {"port_state": "Online", "speed": "16 Gbit"}
+        )
     scsi.add_disks(machine, path, unit.host, device.disks, driver.transport, queues)
 
 
@@ -231,10 +254,19 @@ def _add_nvme(machine, parent, unit, function, maps):
     name = f"nvme{unit.index}"
     path = f"{parent}/nvme/{name}"
     tree = machine.tree
-    tree.put_all(path, {
-        "model": "SYNTHETIC NVME", "state": "live", "transport": "pcie", "address": function.bdf,
-        "cntlid": unit.index, "numa_node": function.numa_node, "queue_count": unit.queues + 1, "uevent": "NVME_TRTYPE=pcie",
-    })
+    tree.put_all(
+        path,
+        {
+            "model": "SYNTHETIC NVME",
+            "state": "live",
+            "transport": "pcie",
+            "address": function.bdf,
+            "cntlid": unit.index,
+            "numa_node": function.numa_node,
+            "queue_count": unit.queues + 1,
+            "uevent": "NVME_TRTYPE=pcie",
+        },
+    )
     tree.link(f"{path}/device", parent)
     tree.link(f"{path}/subsystem", "sys/class/nvme")
     tree.link(f"sys/class/nvme/{name}", path)
@@ -252,7 +284,9 @@ def _write_kernel(machine):
     if machine.topology.nohz_full:
         words.append(f"nohz_full={page.cpus.nohz_full}")
     tree.put("proc/cmdline", " ".join(words))
-    tree.put("proc/version", f"Linux version {release} (synthetic@machine) (gcc 12.2.0) #1 SMP PREEMPT_DYNAMIC")
+    tree.put(
+        "proc/version", f"Linux version {release} (synthetic@machine) (gcc 12.2.0) #1 SMP PREEMPT_DYNAMIC"
+    )
     tree.put("proc/sys/kernel/osrelease", release)
     tree.put("proc/sys/kernel/random/boot_id", boot)
     symbols = ["T alloc_iova_fast", "T free_iova_fast", "T irq_set_affinity", "T apply_workqueue_attrs"]

@@ -22,18 +22,22 @@ def add_netdev(machine, parent, name, queues, up=True, values=None):
     index = machine.next("ifindex") + 1
     path = f"{parent}/net/{name}" if parent else f"sys/devices/virtual/net/{name}"
     loopback = name == "lo"
-    tree.put_all(path, {
-        "address": "00:00:00:00:00:00" if loopback else f"02:00:00:00:{index >> 8:02x}:{index & 255:02x}",
-        "ifindex": index,
-        "iflink": index,
-        "operstate": "unknown" if loopback else "up" if up else "down",
-        "flags": "0x9" if loopback else FLAGS_UP if up else FLAGS_DOWN,
-        "type": 772 if loopback else 1,
-        "mtu": 65536 if loopback else 1500,
-        "dev_id": "0x0",
-        "dev_port": "0",
-        "uevent": f"INTERFACE={name}\nIFINDEX={index}",
-    } | (values or {}))
+    tree.put_all(
+        path,
+        {
+            "address": "00:00:00:00:00:00" if loopback else f"02:00:00:00:{index >> 8:02x}:{index & 255:02x}",
+            "ifindex": index,
+            "iflink": index,
+            "operstate": "unknown" if loopback else "up" if up else "down",
+            "flags": "0x9" if loopback else FLAGS_UP if up else FLAGS_DOWN,
+            "type": 772 if loopback else 1,
+            "mtu": 65536 if loopback else 1500,
+            "dev_id": "0x0",
+            "dev_port": "0",
+            "uevent": f"INTERFACE={name}\nIFINDEX={index}",
+        }
+        | (values or {}),
+    )
     if up:
         tree.put(f"{path}/carrier", 1)
     for i in range(queues):
@@ -66,10 +70,13 @@ def add_link(machine, link):
             tree.put(f"{lower.path}/brport/state", 3)
             tree.link(f"{upper.path}/brif/{lower.name}", f"{lower.path}/brport")
     if link.kind == "bond":
-        tree.put_all(f"{upper.path}/bonding", {
-            "slaves": " ".join(link.over),
-            "mode": f"{link.mode} {BOND_MODES[link.mode]}",
-            "active_slave": link.over[0] if link.mode == "active-backup" else "",
-        })
+        tree.put_all(
+            f"{upper.path}/bonding",
+            {
+                "slaves": " ".join(link.over),
+                "mode": f"{link.mode} {BOND_MODES[link.mode]}",
+                "active_slave": link.over[0] if link.mode == "active-backup" else "",
+            },
+        )
     if link.kind == "bridge":
         tree.put(f"{upper.path}/bridge/bridge_id", "8000.020000000001")

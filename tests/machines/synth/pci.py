@@ -92,26 +92,44 @@ class Pci:
         number = machine.irqs.reserve()
         port = self.write(where, 0x060400, 0x19E5, 0xA120, "pcieport", [number], msi="msi")
         cpus = machine.topology.node_online(node) or machine.topology.online
-        machine.irqs.add(number, self.chip(port, "msi"), self.hwirq(port, 0), ["PCIe PME", "aerdrv", "pciehp"], cpus, node=node)
+        machine.irqs.add(
+            number,
+            self.chip(port, "msi"),
+            self.hwirq(port, 0),
+            ["PCIe PME", "aerdrv", "pciehp"],
+            cpus,
+            node=node,
+        )
         return port
 
     def write(self, where, pci_class, vendor, device, driver, numbers, msi="msix", local=""):
         """Write one function's folder below `where.path`; returns it with its own path."""
         machine, topology = self.machine, self.machine.topology
-        found = Function(f"{where.path}/{where.bdf}", where.domain, where.bus, where.slot, where.fn, where.node, where.numa_node)
+        found = Function(
+            f"{where.path}/{where.bdf}",
+            where.domain,
+            where.bus,
+            where.slot,
+            where.fn,
+            where.node,
+            where.numa_node,
+        )
         cpus = parse_list(local) if local else topology.node_online(found.numa_node if topology.numa else -1)
         tree, path = machine.tree, found.path
-        tree.put_all(path, {
-            "class": f"0x{pci_class:06x}",
-            "vendor": f"0x{vendor:04x}",
-            "device": f"0x{device:04x}",
-            "local_cpus": topology.mask(cpus),
-            "local_cpulist": format_list(cpus),
-            "irq": numbers[0] if numbers and msi == "msi" else INTX[machine.page.arch],
-            "enable": 1,
-            "uevent": f"DRIVER={driver}\nPCI_CLASS={pci_class:X}\nPCI_ID={vendor:04X}:{device:04X}\n"
-                      f"PCI_SUBSYS_ID={vendor:04X}:0000\nPCI_SLOT_NAME={found.bdf}",
-        })
+        tree.put_all(
+            path,
+            {
+                "class": f"0x{pci_class:06x}",
+                "vendor": f"0x{vendor:04x}",
+                "device": f"0x{device:04x}",
+                "local_cpus": topology.mask(cpus),
+                "local_cpulist": format_list(cpus),
+                "irq": numbers[0] if numbers and msi == "msi" else INTX[machine.page.arch],
+                "enable": 1,
+                "uevent": f"DRIVER={driver}\nPCI_CLASS={pci_class:X}\nPCI_ID={vendor:04X}:{device:04X}\n"
+                f"PCI_SUBSYS_ID={vendor:04X}:0000\nPCI_SLOT_NAME={found.bdf}",
+            },
+        )
         if topology.numa:
             tree.put(f"{path}/numa_node", found.numa_node)
         for number in numbers:
@@ -140,7 +158,11 @@ class Pci:
     def chip(self, function, msi):
         page = self.machine.page
         if page.arch == "arm64":
-            return "ITS-MSI" if page.kernel != "6.12" else f"ITS-PCI-{'MSIX' if msi == 'msix' else 'MSI'}-{function.bdf}"
+            return (
+                "ITS-MSI"
+                if page.kernel != "6.12"
+                else f"ITS-PCI-{'MSIX' if msi == 'msix' else 'MSI'}-{function.bdf}"
+            )
         if function.domain > HIDDEN:
             return "VMD-MSI"
         prefix = "IR-" if page.remapping else ""

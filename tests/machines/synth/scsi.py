@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """SCSI hosts with their disks, and block devices."""
 
-from .sets import format_list
-
 SD_MAJOR, NVME_MAJOR = 8, 259
 
 
@@ -22,16 +20,22 @@ def add_host(machine, parent, number, proc_name, queues=1):
     tree.put(f"{path}/uevent", "DEVTYPE=scsi_host")
     tree.link(f"{path}/subsystem", "sys/bus/scsi")
     tree.link(f"sys/bus/scsi/devices/host{number}", path)
-    add_class(machine, "scsi_host", path, f"host{number}", {
-        "proc_name": proc_name,
-        "unique_id": number,
-        "state": "running",
-        "host_busy": 0,
-        "can_queue": 1024,
-        "nr_hw_queues": queues,
-        "cmd_per_lun": 32,
-        "active_mode": "Initiator",
-    })
+    add_class(
+        machine,
+        "scsi_host",
+        path,
+        f"host{number}",
+        {
+            "proc_name": proc_name,
+            "unique_id": number,
+            "state": "running",
+            "host_busy": 0,
+            "can_queue": 1024,
+            "nr_hw_queues": queues,
+            "cmd_per_lun": 32,
+            "active_mode": "Initiator",
+        },
+    )
     machine.workqueues.host(number)
     return path
 
@@ -64,14 +68,17 @@ def add_lun(machine, target_path, address, queue_cpus):
     tree, path = machine.tree, f"{target_path}/{address}"
     tree.put(f"{target_path}/uevent", "DEVTYPE=scsi_target")
     tree.link(f"{target_path}/subsystem", "sys/bus/scsi")
-    tree.put_all(path, {
-        "type": 0,
-        "vendor": "SYNTH   ",
-        "model": "DISK            ",
-        "state": "running",
-        "queue_depth": 64,
-        "uevent": "DEVTYPE=scsi_device\nDRIVER=sd",
-    })
+    tree.put_all(
+        path,
+        {
+            "type": 0,
+            "vendor": "SYNTH   ",
+            "model": "DISK            ",
+            "state": "running",
+            "queue_depth": 64,
+            "uevent": "DEVTYPE=scsi_device\nDRIVER=sd",
+        },
+    )
     tree.link(f"{path}/subsystem", "sys/bus/scsi")
     tree.link(f"sys/bus/scsi/devices/{address}", path)
     tree.link(f"{path}/driver", "sys/bus/scsi/drivers/sd")
@@ -79,33 +86,47 @@ def add_lun(machine, target_path, address, queue_cpus):
     add_class(machine, "scsi_device", path, address, {"uevent": ""})
     add_class(machine, "scsi_disk", path, address, {"cache_type": "write back"})
     index = machine.next("sd")
-    add_block(machine, f"{path}/block", path, disk_name(index), f"{SD_MAJOR}:{index * 16}", queue_cpus, "mq-deadline")
+    add_block(
+        machine,
+        f"{path}/block",
+        path,
+        disk_name(index),
+        f"{SD_MAJOR}:{index * 16}",
+        queue_cpus,
+        "mq-deadline",
+    )
 
 
 def add_block(machine, folder, device, name, numbers, queue_cpus, scheduler):
     """A block device folder/name whose parent device is `device`; one mq folder for each of `queue_cpus`."""
     tree, path = machine.tree, f"{folder}/{name}"
     minor = numbers.partition(":")[2]
-    tree.put_all(path, {
-        "dev": numbers,
-        "size": 7814037168,
-        "ro": 0,
-        "uevent": f"MAJOR={numbers.partition(':')[0]}\nMINOR={minor}\nDEVNAME={name}\nDEVTYPE=disk",
-    })
-    tree.put_all(f"{path}/queue", {
-        "rq_affinity": 1,
-        "nomerges": 0,
-        "nr_requests": 256,
-        "scheduler": f"[{scheduler}] none" if scheduler != "none" else "[none] mq-deadline",
-        "max_sectors_kb": 512,
-        "iostats": 1,
-        "add_random": 0,
-        "rotational": 0,
-        "io_poll": 0,
-        "wbt_lat_usec": 2000,
-    })
+    tree.put_all(
+        path,
+        {
+            "dev": numbers,
+            "size": 7814037168,
+            "ro": 0,
+            "uevent": f"MAJOR={numbers.partition(':')[0]}\nMINOR={minor}\nDEVNAME={name}\nDEVTYPE=disk",
+        },
+    )
+    tree.put_all(
+        f"{path}/queue",
+        {
+            "rq_affinity": 1,
+            "nomerges": 0,
+            "nr_requests": 256,
+            "scheduler": f"[{scheduler}] none" if scheduler != "none" else "[none] mq-deadline",
+            "max_sectors_kb": 512,
+            "iostats": 1,
+            "add_random": 0,
+            "rotational": 0,
+            "io_poll": 0,
+            "wbt_lat_usec": 2000,
+        },
+    )
     for i, cpus in enumerate(queue_cpus):
-        tree.put(f"{path}/mq/{i}/cpu_list", format_list(cpus).replace(",", ", ") if not cpus else ", ".join(map(str, sorted(cpus))))
+        tree.put(f"{path}/mq/{i}/cpu_list", ", ".join(map(str, sorted(cpus))))
     tree.link(f"{path}/device", device)
     tree.link(f"{path}/subsystem", "sys/class/block")
     tree.link(f"sys/class/block/{name}", path)

@@ -66,7 +66,7 @@ class Topology:
             cores = sorted({self.core_of[cpu] for cpu in self.node_cpus[node]})
             step = size or len(cores) or 1
             for start in range(0, len(cores), step):
-                domain = {cpu for core in cores[start:start + step] for cpu in self.cores[core]}
+                domain = {cpu for core in cores[start : start + step] for cpu in self.cores[core]}
                 for cpu in domain:
                     found.setdefault(cpu, domain)
         return found
@@ -90,17 +90,23 @@ def write_cpus(tree, page, topology):
     base = "sys/devices/system/cpu"
     # Where the kernel has no such mask it prints this, as wide as the mask would be.
     no_mask = "(null)".rjust(topology.bits) if page.arch == "x86_64" else ""
-    tree.put_all(base, {
-        "online": format_list(topology.online),
-        "possible": format_list(topology.possible),
-        "present": format_list(topology.present),
-        "offline": format_list(topology.possible - topology.online),
-        "kernel_max": 8191,
-        "nohz_full": format_list(topology.nohz_full) or no_mask,
-    })
+    tree.put_all(
+        base,
+        {
+            "online": format_list(topology.online),
+            "possible": format_list(topology.possible),
+            "present": format_list(topology.present),
+            "offline": format_list(topology.possible - topology.online),
+            "kernel_max": 8191,
+            "nohz_full": format_list(topology.nohz_full) or no_mask,
+        },
+    )
     if page.cpus.isolated_file:
         tree.put(f"{base}/isolated", format_list(topology.isolated))
-    tree.put_all(f"{base}/smt", {"active": int(page.cpus.smt > 1), "control": "on" if page.cpus.smt > 1 else "notsupported"})
+    tree.put_all(
+        f"{base}/smt",
+        {"active": int(page.cpus.smt > 1), "control": "on" if page.cpus.smt > 1 else "notsupported"},
+    )
     for cpu in sorted(topology.present):
         folder = f"{base}/cpu{cpu}"
         tree.mkdir(folder)
@@ -119,15 +125,23 @@ def _write_cpu(tree, topology, cpu, folder):
     """Core and cache files, which exist for online CPUs only and name online CPUs only."""
     core = topology.core_of[cpu]
     siblings = format_list(set(topology.cores[core]) & topology.online)
-    tree.put_all(f"{folder}/topology", {
-        "core_id": core,
-        "physical_package_id": topology.packages[topology.node_of[cpu]],
-        "die_id": 0,
-        "thread_siblings_list": siblings,
-        "core_cpus_list": siblings,
-    })
+    tree.put_all(
+        f"{folder}/topology",
+        {
+            "core_id": core,
+            "physical_package_id": topology.packages[topology.node_of[cpu]],
+            "die_id": 0,
+            "thread_siblings_list": siblings,
+            "core_cpus_list": siblings,
+        },
+    )
     shared = format_list(topology.llc[cpu] & topology.online)
-    caches = (("1", "Data", siblings), ("1", "Instruction", siblings), ("2", "Unified", siblings), ("3", "Unified", shared))
+    caches = (
+        ("1", "Data", siblings),
+        ("1", "Instruction", siblings),
+        ("2", "Unified", siblings),
+        ("3", "Unified", shared),
+    )
     for index, (level, kind, cpus) in enumerate(caches):
         tree.put_all(f"{folder}/cache/index{index}", {"level": level, "type": kind, "shared_cpu_list": cpus})
 
@@ -137,21 +151,27 @@ def write_nodes(tree, topology):
         return
     base = "sys/devices/system/node"
     everyone = format_list(topology.ids)
-    tree.put_all(base, {
-        "online": everyone,
-        "possible": everyone,
-        "has_cpu": format_list(n for n in topology.ids if topology.node_online(n)),
-        "has_memory": everyone,
-        "has_normal_memory": everyone,
-    })
+    tree.put_all(
+        base,
+        {
+            "online": everyone,
+            "possible": everyone,
+            "has_cpu": format_list(n for n in topology.ids if topology.node_online(n)),
+            "has_memory": everyone,
+            "has_normal_memory": everyone,
+        },
+    )
     for row, node in enumerate(topology.ids):
         folder = f"{base}/node{node}"
         cpus = topology.node_online(node)
-        tree.put_all(folder, {
-            "cpulist": format_list(cpus),
-            "cpumap": topology.mask(cpus),
-            "distance": " ".join(map(str, topology.distances[row])),
-        })
+        tree.put_all(
+            folder,
+            {
+                "cpulist": format_list(cpus),
+                "cpumap": topology.mask(cpus),
+                "distance": " ".join(map(str, topology.distances[row])),
+            },
+        )
         tree.link(f"{folder}/subsystem", "sys/bus/node")
         tree.link(f"sys/bus/node/devices/node{node}", folder)
         for cpu in sorted(topology.node_cpus[node]):

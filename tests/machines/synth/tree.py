@@ -39,7 +39,7 @@ class Tree:
         try:
             data = f"{value}\n".encode()
             while data:
-                data = data[os.write(fd, data):]
+                data = data[os.write(fd, data) :]
         finally:
             os.close(fd)
 
