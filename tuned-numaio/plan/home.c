@@ -11,20 +11,40 @@ void home_clear(Home *h)
         *h = (Home) { .node = NODE_UNKNOWN };
 }
 
+/* How many of the node's CPUs are left alone, as part of a sentence; "" = none. */
+static char *describe_isolated(const Snapshot *s, int node)
+{
+        _cleanup_(cpuset_freep) CpuSet *isolated = cpuset_dup(s->isolated);
+        const Node *n = snapshot_node(s, node);
+
+        if (!isolated || cpuset_add_all(&isolated, s->nohz_full) < 0)
+                return NULL;
+        cpuset_keep(isolated, n ? n->cpus : NULL);
+        if (cpuset_is_empty(isolated))
+                return strdup("");
+        return strf("; %u of its %u CPUs are isolated or nohz_full", cpuset_count(isolated),
+                    cpuset_count(n->cpus));
+}
+
 static int home_of_node(const Snapshot *s, const CpuSet *allowed, const char *whence, Home *h)
 {
+        _cleanup_(freep) char *left = describe_isolated(s, h->node);
         int used, r;
 
+        if (!left)
+                return -ENOMEM;
         r = plan_home_cpus(s, h->node, allowed, &h->cpus, &used);
         if (r < 0)
                 return r;
         if (cpuset_is_empty(h->cpus))
-                h->text = strf("node %d (%s), but no node has a CPU that may be used", h->node, whence);
+                h->text =
+                        strf("node %d (%s%s), but no node has a CPU that may be used", h->node, whence, left);
         else if (used != h->node)
-                h->text = strf("node %d, the nearest with CPUs that may be used, since node %d (%s) has none",
-                               used, h->node, whence);
+                h->text =
+                        strf("node %d, the nearest with CPUs that may be used, since node %d (%s%s) has none",
+                             used, h->node, whence, left);
         else
-                h->text = strf("node %d (%s)", h->node, whence);
+                h->text = strf("node %d (%s%s)", h->node, whence, left);
         return h->text ? 0 : -ENOMEM;
 }
 
