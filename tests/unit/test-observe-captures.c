@@ -29,9 +29,10 @@ static void check_row(const Snapshot *s, char *fields[COLUMNS])
         _cleanup_(freep) char *id = strf("pci:%s", fields[BDF]);
         const Device *d = tree_device(s, id);
         VectorCounts c = device_count_vectors(s, d, d->node);
-        unsigned irqs = (unsigned)atoi(fields[IRQS]), off = (unsigned)atoi(fields[EFF_OFF]);
+        unsigned irqs = (unsigned)strtoul(fields[IRQS], NULL, 10);
+        unsigned off = (unsigned)strtoul(fields[EFF_OFF], NULL, 10);
 
-        assert_int_equal(d->node, atoi(fields[NODE]));
+        assert_int_equal(d->node, (int)strtol(fields[NODE], NULL, 10));
         assert_int_equal(c.total, irqs);
         assert_int_equal(c.managed, managed_of(d->driver, irqs));
         assert_int_equal(c.remote, off);

@@ -49,7 +49,7 @@ static void check_row(char *fields[COLUMNS], const Strv *netdevs)
         snprintf(driver, sizeof(driver), "%.*s", (int)strcspn(fields[DRIVER], " ("), fields[DRIVER]);
         vector_name_parse(driver, action, netdevs, &name);
         if (has_number(fields[QUEUE])) {
-                if (name.queue != atoi(fields[QUEUE]) || name.role != role_of(fields[ROLE]))
+                if (name.queue != (int)strtol(fields[QUEUE], NULL, 10) || name.role != role_of(fields[ROLE]))
                         fail_msg("row %s, %s: queue %d, role %d", fields[ID], action, name.queue, name.role);
                 return;
         }
