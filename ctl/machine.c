@@ -215,14 +215,14 @@ static int answer(json_t *json, json_t **ret, Error *e)
         return 0;
 }
 
-static int find_device(const Machine *m, const char *id, const Device **ret, Error *e)
+/* NULL = there is none, and *e says so. */
+static const Device *find_device(const Machine *m, const char *id, Error *e)
 {
         const Device *d = snapshot_device(m->snapshot, id);
 
         if (!d)
-                return error_set(e, -ENOENT, id, "there is no such device below %s", root_path(m->root));
-        *ret = d;
-        return 0;
+                (void)error_set(e, -ENOENT, id, "there is no such device below %s", root_path(m->root));
+        return d;
 }
 
 int machine_topology(Machine *m, const char *argument, json_t **ret, Error *e)
@@ -250,10 +250,9 @@ int machine_devices(Machine *m, const char *argument, json_t **ret, Error *e)
 
 int machine_device(Machine *m, const char *argument, json_t **ret, Error *e)
 {
-        const Device *d;
-        int r = find_device(m, argument, &d, e);
+        const Device *d = find_device(m, argument, e);
 
-        return r < 0 ? r : answer(report_device_details(m->snapshot, m->plan, d), ret, e);
+        return d ? answer(report_device_details(m->snapshot, m->plan, d), ret, e) : -ENOENT;
 }
 
 int machine_plan(Machine *m, const char *argument, json_t **ret, Error *e)
@@ -480,8 +479,7 @@ static int apply_passes(Machine *m, Session *s, const char *device, Error *e)
 int machine_apply(Machine *m, const char *argument, json_t **ret, Error *e)
 {
         _cleanup_(session_close) Session s = { .fd = -1 };
-        const Device *d;
-        int r = argument ? find_device(m, argument, &d, e) : 0;
+        int r = argument && !find_device(m, argument, e) ? -ENOENT : 0;
 
         if (r == 0)
                 r = session_open(m, false, &s, e);
@@ -527,8 +525,7 @@ static bool was_written(const Machine *m, const char *device)
 int machine_restore(Machine *m, const char *argument, json_t **ret, Error *e)
 {
         _cleanup_(session_close) Session s = { .fd = -1 };
-        const Device *d;
-        int r = argument && !was_written(m, argument) ? find_device(m, argument, &d, e) : 0;
+        int r = argument && !was_written(m, argument) && !find_device(m, argument, e) ? -ENOENT : 0;
 
         if (r == 0)
                 r = session_open(m, true, &s, e);
