@@ -269,7 +269,8 @@ static int place_spread(Placer *p)
 
         r = units_init(&units, d, home);
         if (r >= 0)
-                r = spread(plan_snapshot(p->b), home, plan_loads(p->b), units.items, units.n);
+                r = spread(plan_snapshot(p->b), home, plan_full_cpus(p->b), plan_loads(p->b), units.items,
+                           units.n);
         for (size_t i = 0; r >= 0 && i < d->n_vectors; i++) {
                 const Vector *v = &d->vectors[i];
                 const SpreadUnit *u = units.of[i];

@@ -47,6 +47,7 @@ struct Manager {
         Plan *plan;
         Book *book;
         Strv held;
+        CpuSet *full; /* CPUs that had no free vector; forgotten at the next look for drift */
         Refusal *refusals;
         size_t n_refusals;
         Baseline *baselines;

@@ -3,6 +3,7 @@
 
 #include "basic/array.h"
 #include "basic/log.h"
+#include "basic/parse.h"
 #include "standin/standin.h"
 
 #include <errno.h>
@@ -132,6 +133,18 @@ static void on_restored(Manager *m, const ApplyResult *r)
         book_restored(m->book, r->path);
 }
 
+/* The CPU that was planned had no vector left when another one was taken, or none was found. */
+static int note_full(Manager *m, const Decision *d, const ApplyResult *r)
+{
+        unsigned cpu;
+
+        if (strcmp(d->knob, "irq.affinity") != 0 || !d->desired || parse_unsigned(d->desired, &cpu) < 0)
+                return 0;
+        if (r->error != -ENOSPC && strcmp(r->set, d->desired) == 0)
+                return 0;
+        return cpuset_add(&m->full, cpu);
+}
+
 static void on_done(void *userdata, const ApplyResult *r)
 {
         Manager *m = userdata;
@@ -147,6 +160,8 @@ static void on_done(void *userdata, const ApplyResult *r)
         if (!d)
                 return;
         old = d->current ? strdup(d->current) : NULL;
+        if (note_full(m, d, r) < 0)
+                log_error("out of memory");
         if (book_result(m->book, r, realtime()) < 0)
                 log_error("out of memory");
         m->writes += r->written;

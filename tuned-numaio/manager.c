@@ -146,6 +146,7 @@ static int look_and_plan(Manager *m)
         if (r < 0)
                 return r;
         in.snapshot = m->snapshot;
+        in.full = m->full;
         r = plan(&in, &p);
         if (r < 0)
                 return r;
@@ -253,6 +254,14 @@ static int on_timer(sd_event_source *s, uint64_t usec, void *userdata)
         return 0;
 }
 
+static int on_verify(sd_event_source *s, uint64_t usec, void *userdata)
+{
+        Manager *m = userdata;
+
+        cpuset_free(STEAL_PTR(m->full)); /* vectors may be free again */
+        return on_timer(s, usec, userdata);
+}
+
 static int on_ready_limit(sd_event_source *s, uint64_t usec, void *userdata)
 {
         send_ready(userdata);
@@ -332,7 +341,7 @@ static int add_timers(Manager *m)
 
         r = sd_event_add_time(m->event, &m->timer, CLOCK_MONOTONIC, UINT64_MAX, 1000, on_timer, m);
         if (r >= 0)
-                r = sd_event_add_time(m->event, &m->verify, CLOCK_MONOTONIC, UINT64_MAX, 1000000, on_timer,
+                r = sd_event_add_time(m->event, &m->verify, CLOCK_MONOTONIC, UINT64_MAX, 1000000, on_verify,
                                       m);
         if (r >= 0)
                 r = sd_event_add_time_relative(m->event, &m->ready_limit, CLOCK_MONOTONIC, READY_LIMIT_USEC,
@@ -439,6 +448,7 @@ Manager *manager_free(Manager *m)
         snapshot_free(m->snapshot);
         policy_free(m->policy);
         book_free(m->book);
+        cpuset_free(m->full);
         root_free(m->root);
         free_lists(m);
         free(m);

@@ -57,7 +57,7 @@ static void cores_before_siblings(void **state)
         SpreadUnit units[10];
 
         new_units(units, 10);
-        assert_int_equal(spread(s, s->online, &l, units, 10), 0);
+        assert_int_equal(spread(s, s->online, NULL, &l, units, 10), 0);
         for (size_t i = 0; i < 10; i++) {
                 assert_int_equal(l.cpu[units[i].cpu], 1);
                 if (i < 8)
@@ -77,7 +77,7 @@ static void even_over_caches(void **state)
         SpreadUnit units[4];
 
         new_units(units, 4);
-        assert_int_equal(spread(s, s->online, &l, units, 4), 0);
+        assert_int_equal(spread(s, s->online, NULL, &l, units, 4), 0);
         for (size_t i = 0; i < 4; i++)
                 caches[units[i].cpu / 4]++;
         for (size_t i = 0; i < 4; i++)
@@ -94,11 +94,11 @@ static void second_device_avoids_the_first(void **state)
         new_units(first, 8);
         new_units(second, 8);
         new_units(third, 16);
-        assert_int_equal(spread(s, s->online, &l, first, 8), 0);
-        assert_int_equal(spread(s, s->online, &l, second, 8), 0);
+        assert_int_equal(spread(s, s->online, NULL, &l, first, 8), 0);
+        assert_int_equal(spread(s, s->online, NULL, &l, second, 8), 0);
         for (unsigned cpu = 0; cpu < 16; cpu++)
                 assert_int_equal(l.cpu[cpu], 1);
-        assert_int_equal(spread(s, s->online, &l, third, 16), 0);
+        assert_int_equal(spread(s, s->online, NULL, &l, third, 16), 0);
         for (unsigned cpu = 0; cpu < 16; cpu++)
                 assert_int_equal(l.cpu[cpu], 2);
         free(l.cpu);
@@ -114,7 +114,7 @@ static void what_is_right_stays(void **state)
         units[0].cpu = 2;
         units[1].cpu = 2; /* one more than any other: stays */
         l.cpu[2] = 2;
-        assert_int_equal(spread(s, s->nodes[0].cpus, &l, units, 4), 0);
+        assert_int_equal(spread(s, s->nodes[0].cpus, NULL, &l, units, 4), 0);
         assert_int_equal(units[0].cpu, 2);
         assert_false(units[0].evened);
         assert_true(
@@ -135,11 +135,35 @@ static void a_difference_of_one_moves_nothing(void **state)
                 units[i].cpu = at[i];
                 l.cpu[at[i]]++;
         }
-        assert_int_equal(spread(s, s->nodes[0].cpus, &l, units, 5), 0);
+        assert_int_equal(spread(s, s->nodes[0].cpus, NULL, &l, units, 5), 0);
         for (size_t i = 0; i < 5; i++) {
                 assert_int_equal(units[i].cpu, at[i]);
                 assert_false(units[i].evened);
         }
+        free(l.cpu);
+}
+
+static void full_cpus_are_no_targets(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = machine(4, 4, false, 4);
+        _cleanup_(cpuset_freep) CpuSet *full = NULL, *all = NULL;
+        Loads l = loads_of(s);
+        SpreadUnit units[6];
+
+        assert_int_equal(cpuset_parse_list("1,3", &full), 0);
+        new_units(units, 6);
+        units[0].cpu = 1; /* is there already, and stays */
+        l.cpu[1]++;
+        assert_int_equal(spread(s, s->online, full, &l, units, 6), 0);
+        assert_int_equal(units[0].cpu, 1);
+        for (size_t i = 1; i < 6; i++)
+                assert_true(units[i].cpu == 0 || units[i].cpu == 2);
+        assert_int_equal(cpuset_parse_list("0-3", &all), 0);
+        new_units(units, 4);
+        assert_int_equal(spread(s, s->online, all, &l, units, 4),
+                         0); /* nowhere else to go: tried all the same */
+        for (size_t i = 0; i < 4; i++)
+                assert_true(units[i].cpu >= 0);
         free(l.cpu);
 }
 
@@ -155,10 +179,10 @@ static void unmovable_units_stay(void **state)
                 units[i].movable = false;
         }
         l.cpu[1] = 3;
-        assert_int_equal(spread(s, s->online, &l, units, 3), 0);
+        assert_int_equal(spread(s, s->online, NULL, &l, units, 3), 0);
         for (size_t i = 0; i < 3; i++)
                 assert_int_equal(units[i].cpu, 1);
-        assert_int_equal(spread(s, NULL, &l, units, 3), -EINVAL);
+        assert_int_equal(spread(s, NULL, NULL, &l, units, 3), -EINVAL);
         free(l.cpu);
 }
 
@@ -207,6 +231,7 @@ int main(void)
                 cmocka_unit_test(second_device_avoids_the_first),
                 cmocka_unit_test(what_is_right_stays),
                 cmocka_unit_test(a_difference_of_one_moves_nothing),
+                cmocka_unit_test(full_cpus_are_no_targets),
                 cmocka_unit_test(unmovable_units_stay),
                 cmocka_unit_test(home_is_the_node),
                 cmocka_unit_test(home_of_an_empty_node),

@@ -58,6 +58,11 @@ bool plan_is_held(const PlanBuilder *b, const Device *d)
         return b->in->held && strv_contains(b->in->held, d->id);
 }
 
+const CpuSet *plan_full_cpus(const PlanBuilder *b)
+{
+        return b->in->full;
+}
+
 Loads *plan_loads(PlanBuilder *b)
 {
         return &b->loads;

@@ -20,6 +20,7 @@ void home_clear(Home *h);
 
 const Snapshot *plan_snapshot(const PlanBuilder *b);
 const Policy *plan_policy(const PlanBuilder *b);
+const CpuSet *plan_full_cpus(const PlanBuilder *b);
 bool plan_is_held(const PlanBuilder *b, const Device *d);
 
 /* Finds the home of a device; the caller clears. -EINVAL with error text when the policy names CPUs that
@@ -68,6 +69,7 @@ typedef struct SpreadUnit {
 
 /* Places the units of one device over its home CPUs (rule 4 and 5): one each over physical cores first, SMT
  * siblings after, even over cache domains, least loaded first; then evens out as long as one home CPU carries
- * at least two more than another. Loads are updated by what was placed. Returns 0, -ENOMEM, or -EINVAL when
- * cpus is empty. */
-int spread(const Snapshot *s, const CpuSet *cpus, Loads *loads, SpreadUnit *units, size_t n_units);
+ * at least two more than another. CPUs in `full` (NULL = none) are no targets as long as there are others.
+ * Loads are updated by what was placed. Returns 0, -ENOMEM, or -EINVAL when cpus is empty. */
+int spread(const Snapshot *s, const CpuSet *cpus, const CpuSet *full, Loads *loads, SpreadUnit *units,
+           size_t n_units);

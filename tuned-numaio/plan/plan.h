@@ -64,7 +64,8 @@ typedef struct Plan {
 typedef struct PlanInput {
         const Snapshot *snapshot;
         const Policy *policy;
-        const Strv *held; /* ids of devices that were restored and are held; NULL = none */
+        const Strv *held;   /* ids of devices that were restored and are held; NULL = none */
+        const CpuSet *full; /* CPUs that had no free vector (ENOSPC): no queue is moved there; NULL = none */
 } PlanInput;
 
 /* Returns 0 or -ENOMEM. The caller frees. */

@@ -133,12 +133,17 @@ static void even_out(Tally *t, SpreadUnit *units, size_t n_units)
         }
 }
 
-int spread(const Snapshot *s, const CpuSet *cpus, Loads *loads, SpreadUnit *units, size_t n_units)
+int spread(const Snapshot *s, const CpuSet *cpus, const CpuSet *full, Loads *loads, SpreadUnit *units,
+           size_t n_units)
 {
+        _cleanup_(cpuset_freep) CpuSet *targets = cpuset_dup(cpus);
         Tally t;
         int r;
 
-        r = tally_init(&t, s, cpus, loads);
+        if (!targets)
+                return -ENOMEM;
+        cpuset_remove_all(targets, full);
+        r = tally_init(&t, s, cpuset_is_empty(targets) ? cpus : targets, loads);
         if (r >= 0 && best_cpu(&t) < 0)
                 r = -EINVAL;
         if (r < 0) {
