@@ -138,7 +138,7 @@ static int job_new(const Applier *a, WriterOp op, const char *device, const char
         _cleanup_(job_freep) Job *j = NULL;
         int r;
 
-        if (a->lost)
+        if (a->lost < 0)
                 return a->lost;
         j = calloc(1, sizeof(*j));
         if (!j)
