@@ -275,6 +275,7 @@ int show_device(Ctl *c, const json_t *answer, Error *e)
 
         printf("%s\n", json_text_at(answer, "id"));
         line("Class", "%s", json_text_at(answer, "class"));
+        value_line("Model", json_object_get(answer, "model"));
         value_line("Driver", json_object_get(answer, "driver"));
         if (node_is_known(answer))
                 line("Node", "%ld (%s)", json_number_at(answer, "node"), json_text_at(answer, "node_text"));

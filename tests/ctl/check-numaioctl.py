@@ -124,6 +124,16 @@ class Offline(unittest.TestCase):
             self.assertEqual(set(change["reason"]), {"rule", "file", "line", "text"})
             self.assertTrue((self.root / change["path"]).exists())
 
+    def test_udev_names_the_model(self):
+        pci = next(d["pci"] for d in self.json("devices")["items"] if d["pci"])
+        self.assertIsNone(self.json("device", f"pci:{pci}")["model"])
+        entry = self.root / f"run/udev/data/+pci:{pci}"
+        entry.parent.mkdir(parents=True)
+        entry.write_text("E:ID_VENDOR_FROM_DATABASE=Maker\nE:ID_MODEL_FROM_DATABASE=Card 5\n")
+        self.assertEqual(self.json("device", f"pci:{pci}")["model"], "Maker Card 5")
+        done = run("device", f"pci:{pci}", "--root", self.root)
+        self.assertRegex(done.stdout, r"(?m)^ +Model: Maker Card 5$")
+
     def test_apply_and_restore(self):
         before = files(self.root)
         plan = self.json("plan")

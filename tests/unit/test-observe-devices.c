@@ -104,6 +104,59 @@ static void hosts_and_disks_find_their_device(void **state)
         assert_int_equal(snapshot_device_of_scsi_host(s, 0), -1);
 }
 
+/* The database's file of one function, NULL = none, and the model that it makes. */
+static void check_model(const char *text, const char *want)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = NULL;
+        Machine m;
+
+        tree_init(&m);
+        tree_put_nodes(&m);
+        tree_put_pci(&m, "0000:21:00.0", "0x010400\n", "0\n", "megaraid_sas");
+        tree_put(&m, "E:ID_VENDOR_FROM_DATABASE=Other\n", "run/udev/data/+pci:10000:21:00.0");
+        if (text)
+                tree_put(&m, text, "run/udev/data/+pci:0000:21:00.0");
+        s = tree_observe(&m);
+        if (want)
+                assert_string_equal(tree_device(s, "pci:0000:21:00.0")->model, want);
+        else
+                assert_null(tree_device(s, "pci:0000:21:00.0")->model);
+        machine_done(&m);
+}
+
+static void udev_knows_the_model(void **state)
+{
+        check_model("I:21671405\nE:ID_PCI_CLASS_FROM_DATABASE=Mass storage controller\n"
+                    "E:ID_VENDOR_FROM_DATABASE=Broadcom / LSI\n"
+                    "E:ID_MODEL_FROM_DATABASE=MegaRAID SAS 1078\nE:ID_PATH=pci-0000:21:00.0\nV:1\n",
+                    "Broadcom / LSI MegaRAID SAS 1078");
+        check_model("E:ID_MODEL_FROM_DATABASE=A=B\nE:ID_VENDOR_FROM_DATABASE=\n", "A=B");
+        check_model("E:ID_VENDOR_FROM_DATABASE=Intel Corporation", "Intel Corporation");
+        check_model("E:ID_MODEL_FROM_DATABASE=old\nE:ID_MODEL_FROM_DATABASE=new\n", "new");
+}
+
+static void without_udevs_words_there_is_no_model(void **state)
+{
+        check_model(NULL, NULL);
+        check_model("", NULL);
+        check_model("\n\nE\nE:\nE:=\nE:ID_MODEL_FROM_DATABASE\nE:ID_MODEL_FROM_DATABASE=", NULL);
+        check_model("ID_MODEL_FROM_DATABASE=x\nS:ID_MODEL_FROM_DATABASE=x\n"
+                    "E:ID_MODEL_FROM_DATABASE_ENC=x\nE:MY_ID_VENDOR_FROM_DATABASE=x\n",
+                    NULL);
+}
+
+/* A folder in the file's place is as good as none. */
+static void an_odd_database_is_no_error(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = NULL;
+        Machine *m = *state;
+
+        tree_put_pci(m, "0000:21:00.0", "0x010400\n", "0\n", "megaraid_sas");
+        tree_folder(m, "run/udev/data/+pci:0000:21:00.0");
+        s = tree_observe(m);
+        assert_null(tree_device(s, "pci:0000:21:00.0")->model);
+}
+
 static void check_node(const Snapshot *s, const char *id, int node, NodeSource source, const char *text)
 {
         const Device *d = tree_device(s, id);
@@ -221,6 +274,9 @@ int main(void)
                 CASE(functions_become_devices_by_class),
                 CASE(a_virtio_device_has_its_childs_driver),
                 CASE(hosts_and_disks_find_their_device),
+                CASE(udev_knows_the_model),
+                CASE(without_udevs_words_there_is_no_model),
+                CASE(an_odd_database_is_no_error),
                 CASE(the_node_of_a_device),
                 CASE(the_nearest_ancestor_tells_the_node),
                 cmocka_unit_test(a_machine_without_numa_has_node_0),

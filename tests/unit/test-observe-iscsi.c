@@ -164,6 +164,7 @@ static void the_facts_of_a_host(void **state)
         assert_string_equal(d->driver, "iscsi_tcp");
         assert_string_equal(d->iscsi->transport, "tcp");
         assert_false(d->iscsi->offload);
+        assert_null(d->model);
         assert_null(d->pci);
         assert_int_equal(d->n_scsi_hosts, 1);
         assert_int_equal(d->scsi_hosts[0], 8);
@@ -240,10 +241,12 @@ static void an_offload_host_sits_on_its_card(void **state)
         tree_put_pci(m, "0000:00:09.4", "0x010000\n", "1\n", "qedi");
         put_host(m, PCI "/0000:00:09.4", &host, "qedi\n");
         tree_put(m, "00:11:22:33:44:55\n", PCI "/0000:00:09.4/host17/iscsi_host/host17/hwaddress");
+        tree_put(m, "E:ID_MODEL_FROM_DATABASE=FastLinQ\n", "run/udev/data/+pci:0000:00:09.4");
         s = tree_observe(m);
         d = tree_device(s, "iscsi:qedi.00:11:22:33:44:55:");
         assert_true(d->iscsi->offload);
         assert_string_equal(d->pci, "0000:00:09.4");
+        assert_string_equal(d->model, "FastLinQ");
         assert_string_equal(d->iscsi->target, "");
         assert_int_equal(d->node, 1);
         assert_int_equal(d->node_source, NODE_SOURCE_ANCESTOR);

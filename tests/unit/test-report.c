@@ -58,6 +58,7 @@ static Snapshot *machine(void)
         *d = (Device) { .id = strdup("pci:0000:21:00.0"),
                         .driver = strdup("aacraid"),
                         .pci = strdup("0000:21:00.0"),
+                        .model = strdup("Adaptec Series 8"),
                         .node = 4,
                         .node_source = NODE_SOURCE_DEVICE,
                         .node_text = strdup("numa_node of 0000:21:00.0"),
@@ -127,7 +128,7 @@ static void devices_are_counted_against_their_node(void **state)
 
         expect(report_device(s, NULL, &s->devices[0]),
                "{\"id\":\"pci:0000:21:00.0\",\"class\":\"hba\",\"driver\":\"aacraid\",\"pci\":\"0000:21:00."
-               "0\","
+               "0\",\"model\":\"Adaptec Series 8\","
                "\"node\":4,\"node_source\":\"device\",\"node_text\":\"numa_node of "
                "0000:21:00.0\",\"netdevs\":[],"
                "\"scsi_hosts\":[2],\"disks\":[\"sda\"],"

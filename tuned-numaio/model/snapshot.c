@@ -47,6 +47,7 @@ void device_clear(Device *d)
         free(d->id);
         free(d->driver);
         free(d->pci);
+        free(d->model);
         free(d->path);
         free(d->node_text);
         strv_clear(&d->netdevs);

@@ -103,6 +103,7 @@ typedef struct Device {
         DeviceClass class;
         char *driver; /* "" = none */
         char *pci;    /* address of its PCI function; NULL = none */
+        char *model;  /* its vendor and model, from udev's database; NULL = not known */
         char *path;   /* its folder below the root, links resolved */
         int node;     /* node id or NODE_UNKNOWN */
         NodeSource node_source;

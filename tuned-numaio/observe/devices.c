@@ -5,6 +5,7 @@
 #include "observe/names.h"
 #include "observe/node.h"
 #include "observe/observe.h"
+#include "observe/udev-database.h"
 
 #include <errno.h>
 #include <string.h>
@@ -118,6 +119,9 @@ static int fill(const Root *root, const Snapshot *s, const char *address, Device
         d->id = strf("pci:%s", address);
         if (!d->pci || !d->id)
                 return -ENOMEM;
+        r = udev_model_of_pci(root, address, &d->model);
+        if (r < 0)
+                return r;
         r = node_choose(root, s, d->path, &choice);
         if (r < 0)
                 return r;

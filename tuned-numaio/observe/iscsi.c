@@ -7,6 +7,7 @@
 #include "observe/node.h"
 #include "observe/observe.h"
 #include "observe/routes.h"
+#include "observe/udev-database.h"
 
 #include <errno.h>
 #include <string.h>
@@ -268,7 +269,7 @@ static int read_identity(const Root *root, Device *d, IscsiFacts *f)
         if (!f->transport || !d->scsi_hosts)
                 return -ENOMEM;
         d->scsi_hosts[d->n_scsi_hosts++] = f->host;
-        return 0;
+        return d->pci ? udev_model_of_pci(root, d->pci, &d->model) : 0;
 }
 
 static int fill(IscsiWalk *w, unsigned host, const char *path, Device *d)

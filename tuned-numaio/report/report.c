@@ -192,13 +192,14 @@ json_t *report_device(const Snapshot *s, const Plan *p, const Device *d)
         int node = v ? v->node : d->node;
         NodeSource source = v ? v->node_source : d->node_source;
 
-        return json_pack(
-                "{s:o, s:s, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id", report_text(d->id),
-                "class", device_class_to_string(d->class), "driver", report_text(d->driver ? d->driver : ""),
-                "pci", report_text(d->pci), "node", number_or_null(node, node != NODE_UNKNOWN), "node_source",
-                node_source_to_string(source), "node_text", node_text(d, v), "netdevs", texts(&d->netdevs),
-                "scsi_hosts", scsi_hosts(d), "disks", texts(&d->disks), "vectors", vector_counts(s, d, node),
-                "settable", settable_counts(s, d, node), "iscsi", iscsi_facts(d->iscsi));
+        return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id",
+                         report_text(d->id), "class", device_class_to_string(d->class), "driver",
+                         report_text(d->driver ? d->driver : ""), "pci", report_text(d->pci), "model",
+                         report_text(d->model), "node", number_or_null(node, node != NODE_UNKNOWN),
+                         "node_source", node_source_to_string(source), "node_text", node_text(d, v),
+                         "netdevs", texts(&d->netdevs), "scsi_hosts", scsi_hosts(d), "disks",
+                         texts(&d->disks), "vectors", vector_counts(s, d, node), "settable",
+                         settable_counts(s, d, node), "iscsi", iscsi_facts(d->iscsi));
 }
 
 static json_t *vector(const Snapshot *s, const Vector *v, int node)

@@ -18,10 +18,10 @@ json_t *report_text(const char *s);
  * kernel} */
 json_t *report_topology(const Snapshot *s);
 
-/* {id, class, driver, pci, node, node_source, node_text, netdevs, scsi_hosts, disks, vectors: {total,
+/* {id, class, driver, pci, model, node, node_source, node_text, netdevs, scsi_hosts, disks, vectors: {total,
  * managed, local, remote}, settable: {local, remote}, iscsi: {...}}; settable counts those that are not
- * kernel-managed; node and node_source are those that were planned for (plan may be
- * NULL: as observed). An unknown node is null. */
+ * kernel-managed; node and node_source are those that were planned for (plan may be NULL: as observed). An
+ * unknown node is null, and so is a model that udev does not tell. */
 json_t *report_device(const Snapshot *s, const Plan *p, const Device *d);
 /* The same and `irqs`: [{irq, action, key, role, queue, affinity, effective, managed, settable, pending,
  * local}], and `workqueues`: [{name, cpumask, cpus, per_cpu, numa, settable}]. */
