@@ -19,9 +19,9 @@ static char *describe_isolated(const Snapshot *s, int node)
 
         if (!isolated || cpuset_add_all(&isolated, s->nohz_full) < 0)
                 return NULL;
-        cpuset_keep(isolated, n ? n->cpus : NULL);
-        if (cpuset_is_empty(isolated))
+        if (!n || !cpuset_intersects(isolated, n->cpus))
                 return strdup("");
+        cpuset_keep(isolated, n->cpus);
         return strf("; %u of its %u CPUs are isolated or nohz_full", cpuset_count(isolated),
                     cpuset_count(n->cpus));
 }

@@ -266,8 +266,8 @@ static int write_new_file(const Ledger *l, const char *text, size_t n, int *ret_
 static int compact(Ledger *l)
 {
         _cleanup_(freep) char *text = NULL;
+        int fd = -1, r;
         size_t n;
-        int fd, r;
 
         r = format_ledger(l, &text, &n);
         if (r < 0)
