@@ -2,6 +2,7 @@
 #include "observe/managed.h"
 #include "tree.h"
 
+#define PCI "sys/devices/pci0000:00"
 #define HBA "0000:00:02.0"
 #define NIC "0000:00:03.0"
 
@@ -113,24 +114,128 @@ static void lines_tell_owners_where_msi_irqs_are_missing(void **state)
         assert_string_equal(tree_vector(tree_device(s, "pci:" NIC), 72)->key, "q1");
 }
 
-static void a_line_interrupt_belongs_to_one_device(void **state)
+/* A line interrupt of one function: its driver, the action that somebody requested it with, and whether it is
+ * the function's. The function has the netdev eth1, the virtio child virtio3, and a driver of the module
+ * 3w_9xxx. */
+static void line_actions_tell_the_owner(void **state)
+{
+        static const struct {
+                const char *driver, *action;
+                bool own;
+        } rows[] = {
+                { "ata_piix", "ata_piix", true },
+                { "sata-sil", "sata_sil", true },
+                { "nvme", "nvme0q0", true },
+                { "qla2xxx", "qla2xxx (default)", true },
+                { "ahci", "ahci[0000:00:03.0]", true },
+                { "foo", "bar@pci:0000:00:03.0", true },
+                { "foo", "3w-9xxx", true }, /* the module */
+                { "foo", "eth1", true },
+                { "foo", "eth1-rx", true },
+                { "virtio_blk", "virtio3", true },
+                { "virtio_blk", "virtio3-config", true },
+                { "vmd", "i801_smbus", false },
+                { "nvme", "my_nvme", false },
+                { "bnx2", "bnx2x", false },
+                { "ahci", "ahci[0000:00:1f.2]", false },
+                { "ahci", "ahci[10000:00:03.0]", false },
+                { "foo", "eth10", false },
+                { "virtio_blk", "virtio31", false },
+                { "virtio_blk", "virtio", false },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                _cleanup_(snapshot_freep) Snapshot *s = NULL;
+                size_t found;
+                Machine m;
+
+                tree_init(&m);
+                tree_put_nodes(&m);
+                tree_put_pci(&m, NIC, "0x020000\n", "0\n", rows[i].driver);
+                tree_link(&m, "sys/bus/pci/drivers/foo/module", "sys/module/3w_9xxx");
+                tree_put(&m, "11\n", PCI "/" NIC "/irq");
+                tree_folder(&m, PCI "/" NIC "/virtio3");
+                tree_folder(&m, PCI "/" NIC "/net/eth1");
+                tree_link(&m, "sys/class/net/eth1", PCI "/" NIC "/net/eth1");
+                tree_put_irq(&m, 11, rows[i].action, "0-7\n", "0\n");
+                s = tree_observe(&m);
+                found = tree_device(s, "pci:" NIC)->n_vectors;
+                if (found != rows[i].own)
+                        fail_msg("%s, %s: %zu vectors", rows[i].driver, rows[i].action, found);
+                machine_done(&m);
+        }
+}
+
+static void a_line_interrupt_is_a_queue(void **state)
 {
         _cleanup_(snapshot_freep) Snapshot *s = NULL;
         const Device *d;
         Machine *m = *state;
 
         tree_put_pci(m, HBA, "0x010100\n", "0\n", "ata_piix");
-        tree_put_pci(m, NIC, "0x020000\n", "0\n", "e1000");
-        tree_put(m, "11\n", "sys/devices/pci0000:00/" HBA "/irq");
-        tree_put(m, "11\n", "sys/devices/pci0000:00/" NIC "/irq");
+        tree_put(m, "11\n", PCI "/" HBA "/irq");
         tree_put_irq(m, 11, "ata_piix", "0-7\n", "0\n");
-        tree_folder(m, "proc/irq/11/eth0");
         s = tree_observe(m);
         d = tree_device(s, "pci:" HBA);
         assert_int_equal(d->n_vectors, 1);
         assert_string_equal(d->vectors[0].key, "q0");
         assert_int_equal(d->vectors[0].role, VECTOR_QUEUE);
+        assert_int_equal(d->vectors[0].settable, SETTABLE_YES);
+}
+
+/* HBA and NIC on one line, with these actions as folders and, when not NULL, in the kernel's file. */
+static void check_shared(const char *nic_driver, const char *folder, const char *other_folder,
+                         const char *actions, size_t want_of_hba)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = NULL;
+        Machine m;
+
+        tree_init(&m);
+        tree_put_nodes(&m);
+        tree_put_pci(&m, HBA, "0x010100\n", "0\n", "ata_piix");
+        tree_put_pci(&m, NIC, "0x020000\n", "1\n", nic_driver);
+        tree_put(&m, "11\n", PCI "/" HBA "/irq");
+        tree_put(&m, "11\n", PCI "/" NIC "/irq");
+        tree_put_irq(&m, 11, folder, "0-7\n", "0\n");
+        if (other_folder)
+                tree_folder(&m, "proc/irq/11/%s", other_folder);
+        if (actions)
+                machine_put(&m, "sys/kernel/irq/11/actions", actions);
+        s = tree_observe(&m);
+        assert_int_equal(tree_device(s, "pci:" HBA)->n_vectors, want_of_hba);
         assert_int_equal(tree_device(s, "pci:" NIC)->n_vectors, 0);
+        machine_done(&m);
+}
+
+static void a_shared_line_belongs_to_nobody(void **state)
+{
+        check_shared("e1000", "ata_piix", NULL, NULL, 1); /* the NIC has not requested it */
+        check_shared("e1000", "ata_piix", NULL, "ata_piix\n", 1);
+        check_shared("e1000", "ata_piix", "eth0", NULL, 0);
+        check_shared("e1000", "ata_piix", "uhci_hcd", NULL, 0);
+        check_shared("e1000", "ata_piix", NULL, "ata_piix,ata_piix\n", 0); /* two of one name: one folder */
+        check_shared("ata_piix", "ata_piix", NULL, "ata_piix\n", 0);       /* whose of the two? */
+        check_shared("e1000", "ata_piix", NULL, "\n", 0);
+        check_shared("e1000", NULL, NULL, NULL, 0);
+}
+
+/* The folder of an action keeps the name that its netdev had first. */
+static void a_renamed_netdev_owns_its_line(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = NULL, *again = NULL;
+        Machine *m = *state;
+
+        tree_put_pci(m, NIC, "0x020000\n", "1\n", "e1000");
+        tree_put(m, "11\n", PCI "/" NIC "/irq");
+        tree_folder(m, PCI "/" NIC "/net/enp0s3");
+        tree_link(m, "sys/class/net/enp0s3", PCI "/" NIC "/net/enp0s3");
+        tree_put_irq(m, 11, "eth0", "0-7\n", "0\n");
+        machine_put(m, "proc/interrupts", "  CPU0\n 11: 1  IO-APIC 11-fasteoi  enp0s3\n");
+        s = tree_observe(m);
+        assert_int_equal(tree_device(s, "pci:" NIC)->n_vectors, 1);
+        machine_put(m, "proc/interrupts", "  CPU0\n 11: 1  IO-APIC 11-fasteoi  enp0s3, enp0s3\n");
+        again = tree_observe(m);
+        assert_int_equal(tree_device(again, "pci:" NIC)->n_vectors, 0);
 }
 
 /* With MSI the file irq holds the number of the line, which is not used. */
@@ -364,7 +469,10 @@ int main(void)
                 CASE(msi_irqs_may_be_folders),
                 CASE(actions_may_stand_elsewhere),
                 CASE(lines_tell_owners_where_msi_irqs_are_missing),
-                CASE(a_line_interrupt_belongs_to_one_device),
+                CASE(line_actions_tell_the_owner),
+                CASE(a_line_interrupt_is_a_queue),
+                CASE(a_shared_line_belongs_to_nobody),
+                CASE(a_renamed_netdev_owns_its_line),
                 CASE(the_line_is_not_taken_beside_msi),
                 CASE(masks_that_divide_up_the_cpus_are_managed),
                 CASE(possible_cpus_count),

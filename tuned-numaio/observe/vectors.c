@@ -2,6 +2,7 @@
 #include "basic/array.h"
 #include "basic/parse.h"
 #include "observe/interrupts.h"
+#include "observe/line.h"
 #include "observe/managed.h"
 #include "observe/names.h"
 #include "observe/observe.h"
@@ -22,8 +23,6 @@ typedef struct Reader {
         Interrupts interrupts; /* empty unless needed */
         bool by_lines;         /* no function shows msi_irqs: /proc/interrupts tells the owners */
         bool have_lines;
-        unsigned *shared; /* legacy interrupts that a device has already */
-        size_t n_shared;
         ManagedBasis basis;
 } Reader;
 
@@ -143,31 +142,11 @@ static int irqs_of_lines(const Reader *r, const Device *d, Irqs *irqs)
         return k;
 }
 
-/* A line interrupt may be shared; the first device in order of id has it. */
-static int legacy_irq(Reader *r, const Device *d, Irqs *irqs)
-{
-        unsigned *slot;
-        int irq;
-
-        if (root_read_int(r->root, &irq, "%s/irq", d->path) < 0 || irq <= 0)
-                return 0;
-        for (size_t i = 0; i < r->n_shared; i++)
-                if (r->shared[i] == (unsigned)irq)
-                        return 0;
-        slot = ARRAY_APPEND(r->shared, r->n_shared);
-        if (!slot)
-                return -ENOMEM;
-        *slot = (unsigned)irq;
-        return add_irq(irqs, (unsigned)irq);
-}
-
-static int find_irqs(Reader *r, const Device *d, Irqs *irqs)
+static int find_msi(const Reader *r, const Device *d, Irqs *irqs)
 {
         int k;
 
         k = r->by_lines ? irqs_of_lines(r, d, irqs) : irqs_of_folder(r, d, irqs);
-        if (k >= 0 && irqs->n == 0)
-                k = legacy_irq(r, d, irqs);
         if (irqs->n > 1)
                 qsort(irqs->items, irqs->n, sizeof(*irqs->items), compare_irq);
         return k;
@@ -238,28 +217,91 @@ static int actions_of_file(const Root *root, unsigned irq, char **ret)
         return 0;
 }
 
+/* In a capture without both. */
+static int actions_of_lines(Reader *r, unsigned irq, char **ret)
+{
+        const InterruptLine *line;
+        int k;
+
+        k = load_lines(r);
+        if (k < 0)
+                return k;
+        line = interrupts_find(&r->interrupts, irq);
+        if (!line)
+                return -ENOENT;
+        if (!line->action[0])
+                return 0;
+        *ret = strdup(line->action);
+        return *ret ? 0 : -ENOMEM;
+}
+
 /* The action's name, from where the kernel shows it; *ret stays NULL when nobody requested the interrupt. */
 static int read_action(Reader *r, unsigned irq, char **ret)
 {
-        const InterruptLine *line;
         int k;
 
         k = actions_of_folder(r->root, irq, ret);
         if (k < 0 || *ret)
                 return k;
         k = actions_of_file(r->root, irq, ret);
-        if (k >= 0 || k == -ENOMEM)
-                return k;
-        /* A capture without both. */
-        k = load_lines(r);
-        if (k < 0)
-                return k;
-        line = interrupts_find(&r->interrupts, irq);
-        if (line && line->action[0]) {
-                *ret = strdup(line->action);
-                return *ret ? 0 : -ENOMEM;
-        }
+        if (k < 0 && k != -ENOMEM)
+                k = actions_of_lines(r, irq, ret);
+        return k == -ENOENT ? 0 : k;
+}
+
+/* All actions of an interrupt that may be shared. The folders come last: two actions of one name are one
+ * folder, and it keeps the name that a netdev had before it was renamed. */
+static int read_all_actions(Reader *r, unsigned irq, char **ret)
+{
+        int k;
+
+        k = actions_of_file(r->root, irq, ret);
+        if (k < 0 && k != -ENOMEM)
+                k = actions_of_lines(r, irq, ret);
+        if (k < 0 && k != -ENOMEM)
+                k = actions_of_folder(r->root, irq, ret);
+        return k;
+}
+
+/* The line interrupt that a function requested for itself alone, 0 = none. */
+static int line_of(Reader *r, const Device *d, unsigned *ret)
+{
+        _cleanup_(freep) char *action = NULL;
+        int irq, k;
+
+        *ret = 0;
+        if (root_read_int(r->root, &irq, "%s/irq", d->path) < 0 || irq <= 0)
+                return 0;
+        k = read_all_actions(r, (unsigned)irq, &action);
+        if (k < 0 || !action)
+                return k == -ENOMEM ? k : 0;
+        if (!strchr(action, ',') && line_is_of_function(r->root, d, action))
+                *ret = (unsigned)irq;
         return 0;
+}
+
+static bool is_claimed_twice(const unsigned *lines, size_t n, unsigned irq)
+{
+        size_t found = 0;
+
+        for (size_t i = 0; i < n; i++)
+                found += lines[i] == irq;
+        return found > 1;
+}
+
+/* Gives functions without MSI their line interrupts. One that is shared belongs to nobody. */
+static int add_lines(Reader *r, const Snapshot *s, Irqs *irqs)
+{
+        _cleanup_(freep) unsigned *lines = calloc(s->n_devices + 1, sizeof(*lines));
+        int k = lines ? 0 : -ENOMEM;
+
+        for (size_t i = 0; k >= 0 && i < s->n_devices; i++)
+                if (irqs[i].n == 0)
+                        k = line_of(r, &s->devices[i], &lines[i]);
+        for (size_t i = 0; k >= 0 && i < s->n_devices; i++)
+                if (lines[i] && !is_claimed_twice(lines, s->n_devices, lines[i]))
+                        k = add_irq(&irqs[i], lines[i]);
+        return k;
 }
 
 static int read_affinity(const Root *root, Vector *v)
@@ -308,18 +350,14 @@ static int read_vector(Reader *r, unsigned irq, size_t index, Vector *v)
         return 0;
 }
 
-static int read_device(Reader *r, Device *d)
+static int read_device(Reader *r, Device *d, const Irqs *irqs)
 {
-        _cleanup_(freep) unsigned *items = NULL;
-        Irqs irqs = { 0 };
-        int k;
+        int k = 0;
 
-        k = find_irqs(r, d, &irqs);
-        items = irqs.items;
-        for (size_t i = 0; k >= 0 && i < irqs.n; i++) {
+        for (size_t i = 0; k >= 0 && i < irqs->n; i++) {
                 Vector v = { 0 }, *slot;
 
-                k = read_vector(r, items[i], i, &v);
+                k = read_vector(r, irqs->items[i], i, &v);
                 if (k >= 0) {
                         slot = ARRAY_APPEND(d->vectors, d->n_vectors);
                         if (slot)
@@ -333,9 +371,26 @@ static int read_device(Reader *r, Device *d)
                         k = 0; /* not requested, or gone meanwhile */
         }
         if (k >= 0)
-                k = vectors_name(d, irqs.n);
+                k = vectors_name(d, irqs->n);
         if (k >= 0)
-                k = vectors_settle_managed(d, irqs.n, &r->basis);
+                k = vectors_settle_managed(d, irqs->n, &r->basis);
+        return k;
+}
+
+/* First who owns which interrupt, then what is known of each. */
+static int read_devices(Reader *r, Snapshot *s)
+{
+        _cleanup_(freep) Irqs *irqs = calloc(s->n_devices + 1, sizeof(*irqs));
+        int k = irqs ? 0 : -ENOMEM;
+
+        for (size_t i = 0; k >= 0 && i < s->n_devices; i++)
+                k = find_msi(r, &s->devices[i], &irqs[i]);
+        if (k >= 0)
+                k = add_lines(r, s, irqs);
+        for (size_t i = 0; k >= 0 && i < s->n_devices; i++)
+                k = read_device(r, &s->devices[i], &irqs[i]);
+        for (size_t i = 0; irqs && i < s->n_devices; i++)
+                free(irqs[i].items);
         return k;
 }
 
@@ -358,10 +413,9 @@ int observe_vectors(const Root *root, const KnownRefusal *refusals, size_t n_ref
         r.by_lines = !has_msi_irqs(root, s);
         if (k >= 0 && r.by_lines)
                 k = load_lines(&r);
-        for (size_t i = 0; k >= 0 && i < s->n_devices; i++)
-                k = read_device(&r, &s->devices[i]);
+        if (k >= 0)
+                k = read_devices(&r, s);
         free(r.refusals);
-        free(r.shared);
         interrupts_clear(&r.interrupts);
         managed_basis_clear(&r.basis);
         return k;
