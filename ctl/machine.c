@@ -339,7 +339,7 @@ static void on_done(void *userdata, const ApplyResult *result)
         clock_gettime(CLOCK_REALTIME, &t);
         note(m, book_result(m->book, result, (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000));
         note(m, strv_add_unique(&m->tried, result->id));
-        if (result->error == -EIO || result->error == -EPERM || result->error == -EACCES)
+        if (error_is_refusal(result->error))
                 note(m, add_refusal(m, result->path, result->error));
 }
 

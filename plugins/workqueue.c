@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "model/knob-file.h"
 #include "plugins/keys.h"
 #include "plugins/plugin.h"
 
@@ -45,36 +46,11 @@ static int intent_read(const PlanBuilder *b, const Device *d, Intent *in, Error 
         return r;
 }
 
-/* "iscsi_q_4" is "iscsi_q", "iscsi_ctrl_4:1" is "iscsi_ctrl": host and session numbers are no keys. */
-static size_t kind_length(const char *name)
-{
-        size_t n = strcspn(name, "0123456789");
-
-        return n > 1 && name[n] && name[n - 1] == '_' ? n - 1 : strlen(name);
-}
-
-static char *role_of(const Snapshot *s, size_t wq)
-{
-        const Workqueue *w = &s->workqueues[wq];
-        size_t length = kind_length(w->name);
-        unsigned ordinal = 0;
-
-        for (size_t i = 0; i < wq; i++) {
-                const Workqueue *o = &s->workqueues[i];
-
-                if (o->device == w->device && kind_length(o->name) == length &&
-                    strncmp(o->name, w->name, length) == 0)
-                        ordinal++;
-        }
-        return ordinal ? strf("%.*s#%u", (int)length, w->name, ordinal + 1)
-                       : strf("%.*s", (int)length, w->name);
-}
-
 static int add_change(PlanBuilder *b, const Device *d, const Intent *in, size_t wq)
 {
         const Snapshot *s = plan_snapshot(b);
         const Workqueue *w = &s->workqueues[wq];
-        _cleanup_(freep) char *role = role_of(s, wq);
+        _cleanup_(freep) char *role = workqueue_role(s, wq);
         Change c = {
                 .plugin = plugin_workqueue.name,
                 .knob = plugin_workqueue.knob,
@@ -96,18 +72,37 @@ static int add_change(PlanBuilder *b, const Device *d, const Intent *in, size_t 
         plan_add_verdict(b, d, plugin_workqueue.name, plugin_workqueue.knob, state, &(in)->home, \
                          (in)->setting, __VA_ARGS__)
 
+static const char *target_text(const Intent *in)
+{
+        return in->setting->word ? in->home.text : "the CPUs that the policy names";
+}
+
+static int verdict_of_placed(PlanBuilder *b, const Device *d, const Intent *in, unsigned n_queues,
+                             unsigned n_changes, unsigned n_refused)
+{
+        _cleanup_(freep) char *rest =
+                n_refused ? strf("; the kernel refuses to change %u", n_refused) : strdup("");
+
+        if (!rest)
+                return -ENOMEM;
+        if (n_changes)
+                return VERDICT(b, d, VERDICT_CHANGES, in, "%u of %u workqueues go to %s%s", n_changes,
+                               n_queues, target_text(in), rest);
+        return VERDICT(b, d, VERDICT_RIGHT, in, "%u of %u workqueues run on %s%s", n_queues - n_refused,
+                       n_queues, target_text(in), rest);
+}
+
 static int place(PlanBuilder *b, const Device *d, const Intent *in, unsigned n_queues)
 {
         const Snapshot *s = plan_snapshot(b);
-        const char *where = in->setting->word ? in->home.text : "the CPUs that the policy names";
-        unsigned n_changes = 0;
+        unsigned n_changes = 0, n_refused = 0;
         int r;
 
         if (s->workqueue_mask && !cpuset_intersects(in->cpus, s->workqueue_mask))
                 return VERDICT(b, d, VERDICT_ERROR, in,
                                "%s lies outside the global workqueue cpumask: the kernel would silently use "
                                "every CPU",
-                               where);
+                               target_text(in));
         for (size_t i = 0; i < s->n_workqueues; i++) {
                 const Workqueue *w = &s->workqueues[i];
 
@@ -117,12 +112,12 @@ static int place(PlanBuilder *b, const Device *d, const Intent *in, unsigned n_q
                 r = add_change(b, d, in, i);
                 if (r < 0)
                         return r;
-                n_changes++;
+                if (w->settable == SETTABLE_NO)
+                        n_refused++;
+                else
+                        n_changes++;
         }
-        if (n_changes)
-                return VERDICT(b, d, VERDICT_CHANGES, in, "%u of %u workqueues go to %s", n_changes, n_queues,
-                               where);
-        return VERDICT(b, d, VERDICT_RIGHT, in, "%u of %u workqueues run on %s", n_queues, n_queues, where);
+        return verdict_of_placed(b, d, in, n_queues, n_changes, n_refused);
 }
 
 static int plan_workqueue(PlanBuilder *b, const Device *d)

@@ -2,6 +2,7 @@
 #include "decisions.h"
 
 #include "basic/array.h"
+#include "model/knob-file.h"
 #include "report/report.h"
 
 #include <errno.h>
@@ -196,28 +197,6 @@ static const Verdict *verdict_of(const Plan *p, const char *device, const char *
         return NULL;
 }
 
-/* What is in force now at a path of this device: a new string in the form of `desired`; NULL = it is not
- * there. */
-static char *current_value(const Snapshot *s, const Device *d, const char *path)
-{
-        for (size_t i = 0; i < d->n_vectors; i++) {
-                char name[64];
-
-                snprintf(name, sizeof(name), "proc/irq/%u/smp_affinity_list", d->vectors[i].irq);
-                if (strcmp(name, path) == 0)
-                        return cpuset_format_list(d->vectors[i].affinity);
-        }
-        for (size_t i = 0; i < s->n_workqueues; i++) {
-                const Workqueue *w = &s->workqueues[i];
-                size_t n = strlen(w->path);
-
-                if (w->device >= 0 && &s->devices[w->device] == d && strncmp(path, w->path, n) == 0 &&
-                    strcmp(path + n, "/cpumask") == 0)
-                        return cpuset_format_mask(w->cpumask, s->cpu_bits);
-        }
-        return NULL;
-}
-
 static DecisionState state_without_change(const Decision *d, const Verdict *v)
 {
         if (v && v->state == VERDICT_HELD)
@@ -229,45 +208,55 @@ static DecisionState state_without_change(const Decision *d, const Verdict *v)
         return d->first ? DECISION_APPLIED : DECISION_RIGHT;
 }
 
-/* A decision about one file that the plan says nothing of any more. False = what it was about is gone. */
-static bool refresh(Decision *d, const Snapshot *s, const Plan *p)
+/* A decision about one file that the plan says nothing of any more. Returns 1, 0 = what it was about is gone,
+ * or -ENOMEM. */
+static int refresh(Decision *d, const Snapshot *s, const Plan *p)
 {
         const Device *device = snapshot_device(s, d->device);
-        _cleanup_(freep) char *current = device && d->path ? current_value(s, device, d->path) : NULL;
+        KnobFile f = { 0 };
+        int r;
 
-        if (!device)
-                return false;
-        if (!d->path)
-                return true;
-        if (!current)
-                return false;
+        if (!device || !d->path)
+                return device != NULL;
+        r = device_find_file(s, device, d->path, &f);
+        if (r <= 0)
+                return r;
         free(d->current);
-        d->current = STEAL_PTR(current);
+        d->current = STEAL_PTR(f.current);
         d->state = state_without_change(d, verdict_of(p, d->device, d->knob));
-        return true;
+        knob_file_clear(&f);
+        return 1;
 }
 
-static void drop_gone(Book *b, const Snapshot *s, const Plan *p)
+static int drop_gone(Book *b, const Snapshot *s, const Plan *p)
 {
         size_t kept = 0;
+        int r = 0;
 
         for (size_t i = 0; i < b->n; i++) {
-                if (!refresh(&b->items[i], s, p)) {
+                int k = refresh(&b->items[i], s, p);
+
+                if (k == 0) {
                         decision_clear(&b->items[i]);
                         continue;
                 }
+                if (k < 0)
+                        r = k;
                 if (kept != i)
                         b->items[kept] = b->items[i];
                 kept++;
         }
         b->n = kept;
+        return r;
 }
 
 int book_update(Book *b, const Snapshot *s, const Plan *p)
 {
         int r;
 
-        drop_gone(b, s, p);
+        r = drop_gone(b, s, p);
+        if (r < 0)
+                return r;
         for (size_t i = 0; i < p->n_verdicts; i++) {
                 r = take_verdict(b, &p->verdicts[i]);
                 if (r < 0)
@@ -290,7 +279,7 @@ int book_result(Book *b, const ApplyResult *result, uint64_t now)
         if (!d)
                 return 0;
         d->error = result->error;
-        if (result->error == -EIO || result->error == -EPERM || result->error == -EACCES)
+        if (error_is_refusal(result->error))
                 d->state = DECISION_REFUSED;
         else
                 d->state = result->error < 0 ? DECISION_FAILED : DECISION_APPLIED;

@@ -4,6 +4,7 @@
 #include "basic/array.h"
 #include "basic/log.h"
 #include "basic/parse.h"
+#include "model/knob-file.h"
 #include "standin/standin.h"
 
 #include <errno.h>
@@ -51,34 +52,16 @@ static int add_refusal(Manager *m, const char *id, const char *path, int error)
         return -ENOMEM;
 }
 
-/* Whether the file is still the one of the change that was refused. */
-static bool refusal_holds(const Snapshot *s, const Refusal *f)
-{
-        for (size_t i = 0; i < s->n_devices; i++) {
-                const Device *d = &s->devices[i];
-                size_t n = strlen(d->id);
-
-                if (strncmp(f->id, d->id, n) != 0 || f->id[n] != '~')
-                        continue;
-                for (size_t j = 0; j < d->n_vectors; j++) {
-                        char path[64];
-                        const char *role = strrchr(f->id, '~') + 1;
-
-                        snprintf(path, sizeof(path), "proc/irq/%u/smp_affinity_list", d->vectors[j].irq);
-                        if (strcmp(path, f->path) == 0)
-                                return strcmp(role, d->vectors[j].key) == 0;
-                }
-        }
-        return false;
-}
-
 void manager_forget_stale_refusals(Manager *m, bool *ret_changed)
 {
         size_t kept = 0, before = m->n_refusals;
 
         for (size_t i = 0; i < m->n_refusals; i++) {
-                if (refusal_holds(m->snapshot, &m->refusals[i])) {
-                        m->refusals[kept++] = m->refusals[i];
+                const Refusal *f = &m->refusals[i];
+
+                /* In doubt (-ENOMEM) it stays. */
+                if (snapshot_change_is_at(m->snapshot, f->id, f->path) != 0) {
+                        m->refusals[kept++] = *f;
                         continue;
                 }
                 free(m->refusals[i].id);

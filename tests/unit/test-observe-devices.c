@@ -267,6 +267,39 @@ static void workqueues_belong_to_hosts(void **state)
         assert_null(find_workqueue(s, "power"));
 }
 
+#define WORKQUEUES "sys/devices/virtual/workqueue/"
+
+/* Errors of the file are remembered, those of a value are not; and a file that nobody may write is not tried
+ * at all. */
+static void refused_workqueues_are_not_settable(void **state)
+{
+        static const KnownRefusal refusals[] = {
+                { WORKQUEUES "iscsi_q_4/cpumask", -EPERM },  { WORKQUEUES "iscsi_q_5/cpumask", -EINVAL },
+                { WORKQUEUES "iscsi_q_66/cpumask", -EPERM }, { WORKQUEUES "iscsi_q_6/numa", -EPERM },
+                { "proc/irq/6/smp_affinity_list", -EIO },
+        };
+        static const struct {
+                const char *name;
+                Settable want;
+        } rows[] = {
+                { "iscsi_q_4", SETTABLE_NO },  { "iscsi_q_5", SETTABLE_YES }, { "iscsi_q_6", SETTABLE_YES },
+                { "iscsi_q_66", SETTABLE_NO }, { "iscsi_q_7", SETTABLE_NO },  { "per-cpu", SETTABLE_NO },
+        };
+        _cleanup_(snapshot_freep) Snapshot *s = NULL;
+        Machine *m = *state;
+        _cleanup_(freep) char *read_only = strf("%s/" WORKQUEUES "iscsi_q_7/cpumask", m->dir);
+
+        for (size_t i = 0; i + 1 < ARRAY_SIZE(rows); i++)
+                tree_put(m, "ff\n", WORKQUEUES "%s/cpumask", rows[i].name);
+        machine_put(m, WORKQUEUES "per-cpu/max_active", "256\n");
+        assert_int_equal(chmod(read_only, 0444), 0);
+        assert_int_equal(observe(m->root, refusals, ARRAY_SIZE(refusals), &s), 0);
+        assert_int_equal(s->n_workqueues, ARRAY_SIZE(rows));
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+                if (find_workqueue(s, rows[i].name)->settable != rows[i].want)
+                        fail_msg("%s: %s expected", rows[i].name, settable_to_string(rows[i].want));
+}
+
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -281,6 +314,7 @@ int main(void)
                 CASE(the_nearest_ancestor_tells_the_node),
                 cmocka_unit_test(a_machine_without_numa_has_node_0),
                 CASE(workqueues_belong_to_hosts),
+                CASE(refused_workqueues_are_not_settable),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

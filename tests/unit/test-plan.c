@@ -305,6 +305,29 @@ static void workqueues_run_on_the_node(void **state)
         assert_non_null(change_of(p, "iscsi:default:iqn.2024-01.test:t1~workqueue.cpumask~scsi_tmf"));
 }
 
+static void refused_workqueues_are_said(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = machine();
+        _cleanup_(plan_freep) Plan *first = NULL, *second = NULL;
+        const Verdict *v;
+
+        add_device(s, "iscsi:default:iqn.2024-01.test:t1", DEVICE_ISCSI_HOST, 1);
+        add_workqueue(s, "iscsi_q_4", 0, "0-7")->settable = SETTABLE_NO;
+        add_workqueue(s, "scsi_tmf_4", 0, "0-3");
+        first = make(s, NULL, NULL);
+        assert_int_equal(first->n_changes, 2);
+        assert_int_equal(first->changes[0].settable, SETTABLE_NO);
+        v = verdict_of(first, s->devices[0].id, "workqueue.cpumask");
+        assert_int_equal(v->state, VERDICT_CHANGES);
+        assert_non_null(strstr(v->reason.text, "1 of 2 workqueues go to"));
+        assert_non_null(strstr(v->reason.text, "the kernel refuses to change 1"));
+        s->workqueues[1].settable = SETTABLE_NO;
+        second = make(s, NULL, NULL);
+        v = verdict_of(second, s->devices[0].id, "workqueue.cpumask");
+        assert_int_equal(v->state, VERDICT_RIGHT); /* nothing is left to do */
+        assert_non_null(strstr(v->reason.text, "0 of 2 workqueues run on"));
+}
+
 /* A mask outside the global one is accepted by the kernel and means "everywhere": never written. */
 static void masks_outside_the_global_one_are_not_written(void **state)
 {
@@ -352,6 +375,7 @@ int main(void)
                 cmocka_unit_test(isolated_cpus_by_name_are_an_error),
                 cmocka_unit_test(held_devices_are_not_touched),
                 cmocka_unit_test(workqueues_run_on_the_node),
+                cmocka_unit_test(refused_workqueues_are_said),
                 cmocka_unit_test(masks_outside_the_global_one_are_not_written),
                 cmocka_unit_test(devices_share_a_node),
         };

@@ -188,6 +188,17 @@ static void workqueues_take_masks(void **state)
         machine_expect(&b->machine, QUEUE, "00");
 }
 
+static void refused_workqueues(void **state)
+{
+        Bench *b = *state;
+
+        start(b, "{\"refused_workqueues\": [\"iscsi_q\", \"iscsi_q_00\"]}");
+        assert_int_equal(write_queue(b, "30"), 0);
+        start(b, "{\"refused_workqueues\": [\"other\", \"iscsi_q_0\"]}");
+        assert_int_equal(write_queue(b, "3"), -EACCES);
+        machine_expect(&b->machine, QUEUE, "30");
+}
+
 /* Masks have as many digits as the machine has CPUs. */
 static void width_of_masks(void **state)
 {
@@ -243,6 +254,8 @@ static void bad_pages(void **state)
                 "{\"managed_errno\": \"ENOENT\"}",
                 "{\"managed_errno\": 5}",
                 "{\"remapping\": 1}",
+                "{\"refused_workqueues\": \"iscsi_q_0\"}",
+                "{\"refused_workqueues\": [0]}",
                 "{\"remapping\": true, \"remapping\": false}",
         };
         Bench *b = *state;
@@ -332,6 +345,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(no_free_vector, setup, teardown),
                 cmocka_unit_test_setup_teardown(pending_moves, setup, teardown),
                 cmocka_unit_test_setup_teardown(workqueues_take_masks, setup, teardown),
+                cmocka_unit_test_setup_teardown(refused_workqueues, setup, teardown),
                 cmocka_unit_test_setup_teardown(width_of_masks, setup, teardown),
                 cmocka_unit_test_setup_teardown(captures_may_lack_files, setup, teardown),
                 cmocka_unit_test_setup_teardown(bad_pages, setup, teardown),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "basic/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 
 int error_set(Error *e, int code, const char *where, const char *format, ...)
@@ -15,4 +16,9 @@ int error_set(Error *e, int code, const char *where, const char *format, ...)
         vsnprintf(e->text, sizeof(e->text), format, ap);
         va_end(ap);
         return code;
+}
+
+bool error_is_refusal(int error)
+{
+        return error == -EIO || error == -EPERM || error == -EACCES;
 }

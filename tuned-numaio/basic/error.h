@@ -3,6 +3,8 @@
 
 #include "basic/cleanup.h"
 
+#include <stdbool.h>
+
 /* A failure that a person will read. The same words travel to the command line, the journal and the API.
  * Plain data of fixed size: nothing to free, and it can be filled when memory is short. */
 typedef struct Error {
@@ -14,3 +16,7 @@ typedef struct Error {
 /* Fills *e (which may be NULL) and returns code, so that a caller can write "return error_set(...)".
  * code is a negative errno. where may be NULL. */
 int error_set(Error *e, int code, const char *where, const char *format, ...) _printf_(4, 5);
+
+/* Whether the negative errno of a write says that this file cannot be written at all (EIO, EPERM, EACCES);
+ * others (ENOSPC, EINVAL) depend on the value. */
+bool error_is_refusal(int error);

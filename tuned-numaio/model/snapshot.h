@@ -76,13 +76,13 @@ typedef struct Vector {
 } Vector;
 
 typedef struct Workqueue {
-        char *name;      /* as in sysfs; may hold a colon */
-        char *path;      /* its folder below the root */
-        int device;      /* index in Snapshot.devices, -1 = belongs to none */
-        bool per_cpu;    /* has no cpumask */
-        CpuSet *cpumask; /* the requested mask as read; NULL when per_cpu */
-        int numa;        /* 0, 1, or -1 = this kernel has no such file */
-        Settable settable;
+        char *name;        /* as in sysfs; may hold a colon */
+        char *path;        /* its folder below the root */
+        int device;        /* index in Snapshot.devices, -1 = belongs to none */
+        bool per_cpu;      /* has no cpumask */
+        CpuSet *cpumask;   /* the requested mask as read; NULL when per_cpu */
+        int numa;          /* 0, 1, or -1 = this kernel has no such file */
+        Settable settable; /* no: per_cpu, mode 0444, or refused before */
 } Workqueue;
 
 typedef struct IscsiFacts {

@@ -25,7 +25,7 @@ int observe(const Root *root, const KnownRefusal *refusals, size_t n_refusals, S
         if (r >= 0)
                 r = observe_iscsi(root, s);
         if (r >= 0)
-                r = observe_workqueues(root, s);
+                r = observe_workqueues(root, refusals, n_refusals, s);
         if (r < 0)
                 return r;
         *ret = STEAL_PTR(s);

@@ -4,15 +4,16 @@
 #include "basic/root.h"
 #include "model/snapshot.h"
 
-/* A refusal that is known from an earlier write: such a vector is not tried again. */
+/* A refusal that is known from an earlier write: such a file is not tried again. */
 typedef struct KnownRefusal {
-        const char *path; /* below the root: "proc/irq/45/smp_affinity_list" */
+        const char *path; /* below the root: "proc/irq/45/smp_affinity_list",
+                             "sys/devices/virtual/workqueue/iscsi_q_4/cpumask" */
         int error;        /* negative errno */
 } KnownRefusal;
 
 /* Reads the whole machine once. Reads only; a file or device that vanishes meanwhile is left out and is no
- * error. Refusals mark their vectors: SETTABLE_NO, and managed where the errno and the driver say so. Returns
- * 0, -ENOMEM, or the errno of a root without /sys and /proc. The caller frees. */
+ * error. Refusals mark their vectors and workqueues: SETTABLE_NO, and vectors managed where the errno and the
+ * driver say so. Returns 0, -ENOMEM, or the errno of a root without /sys and /proc. The caller frees. */
 int observe(const Root *root, const KnownRefusal *refusals, size_t n_refusals, Snapshot **ret);
 
 /* The parts, called by observe() in this order; each fills its own members of the snapshot. */
@@ -20,5 +21,6 @@ int observe_topology(const Root *root, Snapshot *s); /* nodes, CPUs, isolation, 
 int observe_devices(const Root *root,
                     Snapshot *s); /* PCI functions: hba, nvme, nic; their netdevs, hosts, disks */
 int observe_vectors(const Root *root, const KnownRefusal *refusals, size_t n_refusals, Snapshot *s);
-int observe_iscsi(const Root *root, Snapshot *s);      /* iscsi-hosts, mapped to their NICs */
-int observe_workqueues(const Root *root, Snapshot *s); /* all of them, tied to their devices */
+int observe_iscsi(const Root *root, Snapshot *s); /* iscsi-hosts, mapped to their NICs */
+/* All of them, tied to their devices. */
+int observe_workqueues(const Root *root, const KnownRefusal *refusals, size_t n_refusals, Snapshot *s);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "basic/array.h"
+#include "basic/error.h"
 #include "basic/parse.h"
+#include "model/knob-file.h"
 #include "observe/interrupts.h"
 #include "observe/line.h"
 #include "observe/managed.h"
@@ -49,34 +51,12 @@ static int compare_irq(const void *a, const void *b)
         return x < y ? -1 : x > y;
 }
 
-/* Only these say that the vector cannot be set at all; others (ENOSPC, EINVAL) depend on the value. */
-static bool is_lasting(int error)
-{
-        return error == -EIO || error == -EPERM || error == -EACCES;
-}
-
-/* The number in "proc/irq/N/smp_affinity" and "proc/irq/N/smp_affinity_list". */
-static bool irq_of_path(const char *path, unsigned *ret)
-{
-        const char *prefix = "proc/irq/";
-        unsigned long irq;
-        char *end;
-
-        if (strncmp(path, prefix, strlen(prefix)) != 0)
-                return false;
-        irq = strtoul(path + strlen(prefix), &end, 10);
-        if (irq > UINT32_MAX || strncmp(end, "/smp_affinity", 13) != 0)
-                return false;
-        *ret = (unsigned)irq;
-        return true;
-}
-
 static int take_refusals(Reader *r, const KnownRefusal *refusals, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
                 Refusal *slot, one = { .error = refusals[i].error };
 
-                if (!is_lasting(one.error) || !irq_of_path(refusals[i].path, &one.irq))
+                if (!error_is_refusal(one.error) || !irq_of_path(refusals[i].path, &one.irq))
                         continue;
                 slot = ARRAY_APPEND(r->refusals, r->n_refusals);
                 if (!slot)

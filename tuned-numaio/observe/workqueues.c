@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "basic/array.h"
+#include "basic/error.h"
 #include "basic/parse.h"
+#include "model/knob-file.h"
 #include "observe/observe.h"
 
 #include <errno.h>
@@ -37,6 +39,26 @@ static int host_of(const char *name)
         return -1;
 }
 
+typedef struct Refusals {
+        const KnownRefusal *items;
+        size_t n;
+} Refusals;
+
+static bool is_refused(const Refusals *refusals, const Workqueue *w)
+{
+        for (size_t i = 0; i < refusals->n; i++)
+                if (error_is_refusal(refusals->items[i].error) && workqueue_is_at(w, refusals->items[i].path))
+                        return true;
+        return false;
+}
+
+static bool is_read_only(const Root *root, const Workqueue *w)
+{
+        struct stat st;
+
+        return root_stat(root, &st, "%s/cpumask", w->path) >= 0 && !(st.st_mode & 0222);
+}
+
 /* A workqueue has max_active; the folder also holds the files cpumask and uevent and the folder power. */
 static bool is_workqueue(const Root *root, const char *name)
 {
@@ -45,7 +67,7 @@ static bool is_workqueue(const Root *root, const char *name)
 }
 
 /* A per-CPU workqueue has no cpumask. */
-static int fill(const Root *root, const Snapshot *s, const char *name, Workqueue *w)
+static int fill(const Root *root, const Refusals *refusals, const Snapshot *s, const char *name, Workqueue *w)
 {
         int host = host_of(name), r;
 
@@ -58,20 +80,21 @@ static int fill(const Root *root, const Snapshot *s, const char *name, Workqueue
         (void)root_read_int(root, &w->numa, "%s/numa", w->path);
         r = root_read_cpumask(root, &w->cpumask, "%s/cpumask", w->path);
         w->per_cpu = r == -ENOENT;
-        w->settable = w->per_cpu ? SETTABLE_NO : SETTABLE_YES;
+        w->settable =
+                w->per_cpu || is_refused(refusals, w) || is_read_only(root, w) ? SETTABLE_NO : SETTABLE_YES;
         if (r < 0 && !w->per_cpu)
                 return r;
         return 0;
 }
 
-static int add(const Root *root, Snapshot *s, const char *name)
+static int add(const Root *root, const Refusals *refusals, Snapshot *s, const char *name)
 {
         Workqueue workqueue = { 0 }, *slot;
         int r;
 
         if (!is_workqueue(root, name))
                 return 0;
-        r = fill(root, s, name, &workqueue);
+        r = fill(root, refusals, s, name, &workqueue);
         if (r >= 0) {
                 slot = ARRAY_APPEND(s->workqueues, s->n_workqueues);
                 if (slot)
@@ -84,8 +107,9 @@ static int add(const Root *root, Snapshot *s, const char *name)
         return r == -ENOMEM ? r : 0;
 }
 
-int observe_workqueues(const Root *root, Snapshot *s)
+int observe_workqueues(const Root *root, const KnownRefusal *refusals, size_t n_refusals, Snapshot *s)
 {
+        const Refusals known = { refusals, n_refusals };
         Strv names = { 0 };
         int r;
 
@@ -94,7 +118,7 @@ int observe_workqueues(const Root *root, Snapshot *s)
                 return -ENOMEM;
         r = 0;
         for (size_t i = 0; r >= 0 && i < names.n; i++)
-                r = add(root, s, names.items[i]);
+                r = add(root, &known, s, names.items[i]);
         strv_clear(&names);
         return r;
 }

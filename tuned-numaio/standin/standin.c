@@ -21,6 +21,7 @@ struct Standin {
         CpuSet *possible, *online;
         CpuSet *managed; /* IRQ numbers; a number set like any other */
         CpuSet *full;    /* CPUs without a free vector */
+        Strv refused;    /* workqueues whose mask cannot be set */
         int managed_errno;
         bool remapping;  /* false: a move waits for the next interrupt, which never comes here */
         unsigned n_cpus; /* as the kernel's nr_cpu_ids: the highest possible CPU + 1 */
@@ -35,6 +36,7 @@ Standin *standin_free(Standin *s)
         cpuset_free(s->online);
         cpuset_free(s->managed);
         cpuset_free(s->full);
+        strv_clear(&s->refused);
         free(s->load);
         free(s);
         return NULL;
@@ -65,6 +67,23 @@ static int read_numbers(const json_t *page, const char *key, CpuSet **ret)
         return 0;
 }
 
+static int read_names(const json_t *page, const char *key, Strv *ret)
+{
+        const json_t *value = json_object_get(page, key), *name;
+        size_t i;
+        int r = 0;
+
+        if (value && !json_is_array(value))
+                return -EINVAL;
+        json_array_foreach(value, i, name)
+        {
+                r = json_is_string(name) ? strv_add(ret, json_string_value(name)) : -EINVAL;
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
 static int read_page(Standin *s, const json_t *page)
 {
         const json_t *managed_errno = json_object_get(page, "managed_errno");
@@ -77,7 +96,8 @@ static int read_page(Standin *s, const json_t *page)
                 return -EINVAL;
         s->managed_errno = strcmp(name, "EIO") == 0 ? -EIO : -EPERM;
         s->remapping = !json_is_false(remapping);
-        if (read_numbers(page, "managed_irqs", &s->managed) < 0)
+        if (read_numbers(page, "managed_irqs", &s->managed) < 0 ||
+            read_names(page, "refused_workqueues", &s->refused) < 0)
                 return -EINVAL;
         return read_numbers(page, "full_cpus", &s->full);
 }
@@ -343,6 +363,18 @@ static int write_irq(Standin *s, const char *path, const char *value)
         return r < 0 ? r : put_set(s, irq, "smp_affinity", set);
 }
 
+static bool is_refused(const Standin *s, const char *path)
+{
+        for (size_t i = 0; i < s->refused.n; i++) {
+                _cleanup_(freep) char *file =
+                        strf("sys/devices/virtual/workqueue/%s/cpumask", s->refused.items[i]);
+
+                if (file && strcmp(file, path) == 0)
+                        return true;
+        }
+        return false;
+}
+
 /* wq_cpumask_store() in kernel/workqueue.c keeps the possible CPUs, and takes the empty mask. */
 static int write_workqueue(Standin *s, const char *path, const char *value)
 {
@@ -351,6 +383,8 @@ static int write_workqueue(Standin *s, const char *path, const char *value)
         _cleanup_(closep) int fd = -1;
         int r;
 
+        if (is_refused(s, path))
+                return -EACCES;
         fd = open_attribute(s, path);
         if (fd < 0)
                 return fd;

@@ -9,8 +9,9 @@
  * smp_affinity and effective_affinity{,_list} as irq_do_set_affinity() would, and fails as it would: -EIO or
  * -EPERM for kernel-managed vectors, -EINVAL for a mask without online CPU, -ERANGE and -EOVERFLOW for CPUs
  * beyond the machine, -ENOSPC where the machine says that a CPU has no free vector. A workqueue's cpumask
- * takes the mask form alone. What such a machine is like besides /sys and /proc stands in ROOT/standin.json:
- * managed_irqs, managed_errno, remapping, full_cpus; all optional. */
+ * takes the mask form alone, and refuses every value with -EACCES where the machine says so. What such a
+ * machine is like besides /sys and /proc stands in ROOT/standin.json: managed_irqs, managed_errno, remapping,
+ * full_cpus, refused_workqueues (names); all optional. */
 typedef struct Standin Standin;
 
 /* Refuses the live root, and a folder where the running kernel's /proc or /sys is mounted, with -EPERM;

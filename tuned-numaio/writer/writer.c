@@ -139,11 +139,6 @@ static void put_entry(WriterReply *reply, const LedgerEntry *e)
                 reply->flags |= WRITER_HELD;
 }
 
-static bool is_refusal(int error)
-{
-        return error == -EIO || error == -EPERM || error == -EACCES;
-}
-
 /* What a SET works with. */
 typedef struct SetJob {
         const Operation *op;
@@ -224,7 +219,7 @@ static void note_failure(Writer *w, const SetJob *j, int error)
         else if (j->previous)
                 (void)ledger_put_set(w->ledger, j->request->path, j->previous);
         entry.refused = error;
-        if (is_refusal(error))
+        if (error_is_refusal(error))
                 (void)ledger_put_refused(w->ledger, &entry);
 }
 
