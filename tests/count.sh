@@ -19,21 +19,22 @@ skip() { # WHAT AND WHY
 	echo "skipped: $1"
 }
 
-# One line of meson's testlog.json for each test program.
+# One line of meson's testlog.json for each test program. What a program that skips says last is why.
 count_meson() { # LOG LABEL
-	local name result
+	local name result why
 
-	while IFS=$'\t' read -r name result; do
+	while IFS=$'\t' read -r name result why; do
 		case $result in
 		OK | EXPECTEDFAIL) pass ;;
-		SKIP) skip "$2: $name" ;;
+		SKIP) skip "$2: $name: ${why#skipped: }" ;;
 		*) fail "$2: $name ($result)" ;;
 		esac
 	done < <(/usr/bin/python3 -c '
 import json, sys
 for line in open(sys.argv[1]):
     t = json.loads(line)
-    print(t["name"], t["result"], sep="\t")' "$1")
+    said = (t.get("stdout", "") + t.get("stderr", "")).strip().splitlines() or ["it does not say why"]
+    print(t["name"], t["result"], said[-1], sep="\t")' "$1")
 }
 
 # A part that counts by itself leaves its figures, one "pass", "fail TEXT" or "skip TEXT" a line, in the file that

@@ -7,8 +7,13 @@ set -eu
 mode=$1
 shift
 
+skip() { # WHY
+    echo "skipped: $1" >&2
+    exit 77
+}
+
 need() {
-    command -v "$1" >/dev/null || exit 77
+    command -v "$1" >/dev/null || skip "$1 is not there"
 }
 
 work=$(mktemp -d)
@@ -47,8 +52,7 @@ sysusers)
     ;;
 tmpfiles)
     need systemd-tmpfiles
-    # Owners can only be set by root.
-    [ "$(id -u)" = 0 ] || exit 77
+    [ "$(id -u)" = 0 ] || skip "owners can only be set by root"
     mkdir -p "$work/etc"
     printf 'root:x:0:0::/root:/bin/sh\n' >"$work/etc/passwd"
     printf 'root:x:0:\n' >"$work/etc/group"

@@ -78,9 +78,12 @@ static inline void capture_open(Machine *m, const char *archive)
                 m->root = STEAL_PTR(top);
 }
 
-/* Whether the captures are there; the program's only argument is their folder. */
+/* Whether the captures are there, and says so when not; the program's only argument is their folder. */
 static inline bool captures_there(int argc, char **argv)
 {
         captures = argc > 1 ? argv[1] : "";
-        return access(captures, R_OK | X_OK) == 0;
+        if (access(captures, R_OK | X_OK) == 0)
+                return true;
+        fprintf(stderr, "skipped: no recorded machines in \"%s\"\n", captures);
+        return false;
 }

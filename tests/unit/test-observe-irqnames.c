@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "capture.h"
 #include "observe/role.h"
-#include "tree.h"
 
 #include <ctype.h>
 
@@ -8,8 +8,6 @@
  * queue and role. usage: test-observe-irqnames CAPTURES */
 
 enum { ID, ARCH, CHIP, HWIRQ, ACTION, CLASS, DRIVER, BDF, DEVICE, QUEUE, ROLE, COLUMNS };
-
-static char *table;
 
 static bool begins(const char *s, const char *prefix)
 {
@@ -64,10 +62,14 @@ static void check_row(char *fields[COLUMNS], const Strv *netdevs)
 
 static void every_row(void **state)
 {
-        _cleanup_(freep) char *text = strdup(table);
-        char *rest = text, *line;
+        _cleanup_(root_freep) Root *root = NULL;
+        _cleanup_(freep) char *text = NULL;
+        char *rest, *line;
         unsigned rows = 0;
 
+        assert_int_equal(root_open(captures, &root), 0);
+        assert_int_equal(root_read(root, &text, "irqname-cases.tsv"), 0);
+        rest = text;
         assert_non_null(strsep(&rest, "\n"));
         while ((line = strsep(&rest, "\n")) && *line) {
                 char *fields[COLUMNS];
@@ -87,12 +89,8 @@ static void every_row(void **state)
 int main(int argc, char **argv)
 {
         const struct CMUnitTest tests[] = { cmocka_unit_test(every_row) };
-        _cleanup_(root_freep) Root *root = NULL;
-        int r;
 
-        if (argc < 2 || root_open(argv[1], &root) < 0 || root_read(root, &table, "irqname-cases.tsv") < 0)
+        if (!captures_there(argc, argv))
                 return 77;
-        r = cmocka_run_group_tests(tests, NULL, NULL);
-        free(table);
-        return r;
+        return cmocka_run_group_tests(tests, NULL, NULL);
 }
