@@ -35,6 +35,7 @@ typedef struct Refusal {
 typedef struct Baseline {
         char *device;
         VectorCounts counts;
+        bool told; /* that its node is not known */
 } Baseline;
 
 struct Manager {

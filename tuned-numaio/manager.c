@@ -88,13 +88,46 @@ static void arm(Manager *m)
         set_timer(m->timer, schedule_next(&m->schedule, now));
 }
 
+static Baseline *find_baseline(Manager *m, const char *device)
+{
+        for (size_t i = 0; i < m->n_baselines; i++)
+                if (strcmp(m->baselines[i].device, device) == 0)
+                        return &m->baselines[i];
+        return NULL;
+}
+
+static void drop_gone_baselines(Manager *m)
+{
+        size_t kept = 0;
+
+        for (size_t i = 0; i < m->n_baselines; i++) {
+                if (snapshot_device(m->snapshot, m->baselines[i].device))
+                        m->baselines[kept++] = m->baselines[i];
+                else
+                        free(m->baselines[i].device);
+        }
+        m->n_baselines = kept;
+}
+
+/* A device that is left alone for want of a node is worth a line, once. */
+static void tell_unknown_nodes(Manager *m)
+{
+        for (size_t i = 0; i < m->plan->n_verdicts; i++) {
+                const Verdict *v = &m->plan->verdicts[i];
+                const LogKnob k = { .message_id = MESSAGE_ID_UNKNOWN, .device = v->device, .knob = v->knob };
+                Baseline *b = v->state == VERDICT_UNKNOWN_NODE ? find_baseline(m, v->device) : NULL;
+
+                if (!b || b->told)
+                        continue;
+                b->told = true;
+                log_knob(LOG_NOTICE, &k, "%s: %s", v->device, v->reason.text);
+        }
+}
+
 static int take_baseline(Manager *m, const Device *d)
 {
-        Baseline *b = NULL;
+        Baseline *b = find_baseline(m, d->id);
 
-        for (size_t i = 0; i < m->n_baselines && !b; i++)
-                if (strcmp(m->baselines[i].device, d->id) == 0)
-                        b = &m->baselines[i];
         if (!b) {
                 b = ARRAY_APPEND(m->baselines, m->n_baselines);
                 if (!b)
@@ -152,11 +185,13 @@ static int look_and_plan(Manager *m)
                 return r;
         plan_free(m->plan);
         m->plan = STEAL_PTR(p);
+        drop_gone_baselines(m);
         for (size_t i = 0; i < m->snapshot->n_devices; i++) {
                 r = take_baseline(m, &m->snapshot->devices[i]);
                 if (r < 0)
                         return r;
         }
+        tell_unknown_nodes(m);
         return book_update(m->book, m->snapshot, m->plan);
 }
 
@@ -301,13 +336,14 @@ static int on_stop(sd_event_source *s, const struct signalfd_siginfo *si, void *
 
 static int on_reload(sd_event_source *s, const struct signalfd_siginfo *si, void *userdata)
 {
+        const LogKnob k = { .message_id = MESSAGE_ID_POLICY };
         Manager *m = userdata;
 
         (void)sd_notify(0, "RELOADING=1");
         if (manager_load_policy(m) < 0)
                 log_error("the policies are not taken over; those in force stay");
         else
-                log_notice("the policies were read again");
+                log_knob(LOG_NOTICE, &k, "the policies were read again");
         (void)sd_notify(0, "READY=1");
         schedule_event(&m->schedule, manager_now(m));
         arm(m);

@@ -36,7 +36,8 @@ static void service_done(Service *s)
                 close(s->listener);
 }
 
-/* One entry in the journal for each write. */
+/* What is denied is said here. The rest is said once, by the process that asked, which knows the rule; at
+ * debug level it stands here too. */
 static void on_event(void *userdata, const WriterEvent *e)
 {
         const bool restore = e->op == WRITER_RESTORE;
@@ -56,11 +57,11 @@ static void on_event(void *userdata, const WriterEvent *e)
                 log_knob(LOG_WARNING, &k, "Denied a request for a file or value outside the table: %s",
                          strerror(-e->error));
         else if (e->error)
-                log_knob(LOG_NOTICE, &k, "%s: %s: the kernel refused to %s /%s from \"%s\" to \"%s\": %s",
+                log_knob(LOG_DEBUG, &k, "%s: %s: the kernel refused to %s /%s from \"%s\" to \"%s\": %s",
                          e->device, e->knob, restore ? "restore" : "change", e->path, e->old_value,
                          e->new_value, strerror(-e->error));
         else
-                log_knob(LOG_INFO, &k, "%s: %s: %s /%s from \"%s\" to \"%s\"", e->device, e->knob,
+                log_knob(LOG_DEBUG, &k, "%s: %s: %s /%s from \"%s\" to \"%s\"", e->device, e->knob,
                          restore ? "restored" : "changed", e->path, e->old_value, e->new_value);
 }
 
