@@ -174,8 +174,9 @@ queue_of() {
 }
 
 # Print what is wrong with the vectors of PCI device $1, whose home is CPU list $2:
-# settable vectors elsewhere, queues not spread, halves of a queue apart, slow-path
-# vectors without the whole home. Nothing when all is right.
+# settable vectors elsewhere, or queues not spread. Nothing when all is right. A
+# vector at home is right and stays; with $3 = fresh the device was moved as a whole, and then
+# both halves of a queue are together and slow-path vectors have the whole home.
 problems() {
 	local irq name list effective home count=0 cpu low='' high='' queue half
 	local -A load=() where=()
@@ -197,20 +198,20 @@ problems() {
 			continue
 		fi
 		queue_of "$name"
-		if ((queue < 0)); then
-			[ "$list" = "$2" ] || echo "$name (irq $irq) may use $list"
-		elif [ "${where[$queue]:-$effective}" != "$effective" ]; then
-			echo "$name (irq $irq) is on CPU $effective, its other half on ${where[$queue]}"
-		else
-			where[$queue]=$effective
+		if ((queue >= 0)); then
 			[ "$half" ] || load[$effective]=$((load[$effective] + 1))
+			[ "${where[$queue]:-$effective}" = "$effective" ] || [ "${3:-}" != fresh ] ||
+				echo "$name (irq $irq) is on CPU $effective, its other half on ${where[$queue]}"
+			where[$queue]=$effective
+		elif [ "${3:-}" = fresh ] && [ "$list" != "$2" ]; then
+			echo "$name (irq $irq) may use $list"
 		fi
 	done
 	for cpu in "${!load[@]}"; do
 		if [ -z "$low" ] || ((load[$cpu] < low)); then low=${load[$cpu]}; fi
 		if [ -z "$high" ] || ((load[$cpu] > high)); then high=${load[$cpu]}; fi
 	done
-	((high - low <= 1)) || echo "queues are not spread: up to $high on one CPU, $low on another"
+	((high - low <= 1)) || echo "queues are not spread: $high on one CPU, $low on another"
 	((count > 0)) || echo "no settable vector"
 }
 
@@ -232,10 +233,10 @@ misplace() {
 	done 2>/dev/null
 }
 
-# Print "PATH VALUE" for each file that the daemon may write.
+# Print "PATH VALUE" for each file that the daemon may write: MSI vectors start at 24.
 record() {
 	local path value
-	for path in /proc/irq/*/smp_affinity_list "$workqueues"/cpumask "$workqueues"/*/cpumask; do
+	for path in /proc/irq/{2[4-9],[3-9][0-9],1[0-9][0-9]}/smp_affinity_list "$workqueues"/cpumask "$workqueues"/*/cpumask; do
 		read -r value <"$path" && echo "$path $value"
 	done 2>/dev/null
 }
@@ -302,7 +303,7 @@ ctl() { numaioctl "$@" --json; }
 
 # device_field ID JQ: a value of one device, as numaioctl lists it.
 device_field() {
-	ctl devices | jq -r --arg id "$1" "(.devices? // .)[] | select(.id == \$id) | $2"
+	ctl devices | jq -r --arg id "$1" ".items[] | select(.id == \$id) | $2"
 }
 
 device_field_is() { [ "$(device_field "$1" "$2")" = "$3" ]; }

@@ -146,7 +146,7 @@ check "log-out" logout
 check "iscsi_q_$number is gone" wait_for 20 gone "$workqueues/iscsi_q_$number"
 if have_daemon; then
 	check "the session is no longer listed" wait_for 20 device_field_is "$device" .id ''
-	check_eq "nor are decisions about it" "$(ctl decisions | jq -r '(.decisions? // .)[].device' | grep -c "^iscsi:")" 0
+	check_eq "nor are decisions about it" "$(ctl decisions | jq -r '.items[].device' | grep -c "^iscsi:")" 0
 fi
 
 # Log-in under the daemon's eyes: placed by events.

@@ -55,7 +55,7 @@ if have_daemon; then
 	check_placed "$NIC3 stays on node 3" $NIC3 6-7
 	scsi_hosts_of $HBA1
 	check "scsi_tmf_${REPLY% } moves to node 0" wait_for 20 file_is "$workqueues/scsi_tmf_${REPLY% }/cpumask" 03
-	check "the reason says so" eval "ctl decisions | jq -r '(.decisions? // .)[] |
+	check "the reason says so" eval "ctl decisions | jq -r '.items[] |
 		select(.device == \"pci:$HBA1\") | .reason.text' | grep -qi 'node 0'"
 	note "$(writes_since_mark | wc -l) writes after node 1 went"
 else

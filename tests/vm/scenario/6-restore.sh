@@ -14,7 +14,7 @@ fi
 ready() { systemctl -q is-active tuned-numaio.service && ctl status >/dev/null 2>&1; }
 main_pid_is_not() { [ "$(systemctl show -P MainPID tuned-numaio.service)" != "$1" ]; }
 
-firsts() { ctl decisions | jq -r '(.decisions? // .)[] | select(.first != null) | "\(.id) \(.first)"' | sort; }
+firsts() { ctl decisions | jq -r '.items[] | select(.first != null) | "\(.id) \(.first)"' | sort; }
 
 wait_for 20 quiet
 record >"$state/before"
@@ -74,8 +74,9 @@ check_empty "every file ever written holds its first value" "$(
 		[ "$value" = "${recorded:-$first}" ] || echo "$path is $value, was ${recorded:-$first}"
 	done <"$state/written"
 )"
-sleep 2
-check_eq "and stays so" "$(record | diff "$state/first" - | grep -c '^<')" 0
+record >"$state/restored"
+sleep 3
+check_empty "and stays so" "$(record | diff "$state/restored" - | head -n 5)"
 check "apply places all again" ctl apply
 for device in $placed_devices; do
 	node_cpulist "${node_of[$device]}"
@@ -84,5 +85,7 @@ done
 
 check_empty "the services logged no error" "$(
 	journalctl -b --no-pager -o cat -p err -u tuned-numaio.service -u tuned-numaio-writer.service |
-		grep -v 'code=killed\|status=9/KILL\|Failed with result .signal' | head -n 5
+		grep -v 'code=killed\|status=9/KILL\|Failed with result .signal' |
+		grep -v 'x.yaml:\|policies are not taken over' | # of 1-boot
+		head -n 5
 )"
