@@ -54,6 +54,8 @@ static unsigned count_state(const Manager *m, DecisionState state)
 
 static const char *state_word(const Manager *m)
 {
+        if (!m->ready_sent)
+                return "starting";
         if (m->options.observe || policy_defaults(m->policy)->apply == APPLY_NEVER)
                 return "observing";
         if (m->writer_fd < 0 || m->policy_errors.n > 0 || count_state(m, DECISION_FAILED) > 0)
@@ -68,6 +70,8 @@ static char *status_text(const Manager *m)
         unsigned planned = count_state(m, DECISION_PLANNED), failed = count_state(m, DECISION_FAILED);
         _cleanup_(freep) char *tail = NULL;
 
+        if (!m->snapshot)
+                return strdup("the machine is being read");
         if (m->policy_errors.n > 0)
                 tail = strf("; a policy is wrong, the last good ones stay: %s: %s",
                             m->policy_errors.items[0].where, m->policy_errors.items[0].text);
@@ -83,8 +87,8 @@ static char *status_text(const Manager *m)
                 tail = strdup("");
         if (!tail)
                 return NULL;
-        return strf("%zu devices, %u of %u vectors local (%u kernel-managed)%s",
-                    m->snapshot ? m->snapshot->n_devices : 0, c.local, c.local + c.remote, c.managed, tail);
+        return strf("%zu devices, %u of %u vectors local (%u kernel-managed)%s", m->snapshot->n_devices,
+                    c.local, c.local + c.remote, c.managed, tail);
 }
 
 void manager_notify_status(Manager *m)
