@@ -7,6 +7,8 @@
 #include <libsmartcols.h>
 #include <string.h>
 
+#define CUT_MIN 30 /* columns; with less, lines are left to the terminal to wrap */
+
 static inline void table_unref(struct libscols_table **t)
 {
         scols_unref_table(*t);
@@ -109,12 +111,42 @@ static int add_rows(struct libscols_table *t, struct libscols_line *parent, cons
         return 0;
 }
 
+/* Widest cell of a column, in bytes, its title included. */
+static size_t column_width(struct libscols_table *t, struct libscols_column *c)
+{
+        size_t width = strlen(scols_cell_get_data(scols_column_get_header(c)));
+
+        for (size_t i = 0; i < scols_table_get_nlines(t); i++) {
+                const char *text =
+                        scols_cell_get_data(scols_line_get_column_cell(scols_table_get_line(t, i), c));
+                size_t n = text ? strlen(text) : 0;
+
+                width = n > width ? n : width;
+        }
+        return width;
+}
+
+/* Is there a sentence's worth of room for what is cut where the terminal ends? */
+static bool is_wide_enough(struct libscols_table *t)
+{
+        size_t taken = 0;
+
+        for (size_t i = 0; i < scols_table_get_ncols(t); i++) {
+                struct libscols_column *c = scols_table_get_column(t, i);
+
+                taken += scols_column_is_trunc(c) ? CUT_MIN : column_width(t, c) + 1;
+        }
+        return taken <= scols_table_get_termwidth(t);
+}
+
 int table_print(const Column *columns, size_t n_columns, const json_t *rows, Error *e)
 {
         _cleanup_(table_unref) struct libscols_table *t = scols_new_table();
 
         if (!t || add_columns(t, columns, n_columns) < 0 || add_rows(t, NULL, columns, n_columns, rows) < 0)
                 return error_set(e, -ENOMEM, NULL, "memory is short");
+        if (!is_wide_enough(t))
+                (void)scols_table_set_termforce(t, SCOLS_TERMFORCE_NEVER);
         if (scols_print_table(t) < 0)
                 return error_set(e, -EIO, NULL, "the table cannot be printed");
         return 0;

@@ -18,7 +18,7 @@ typedef struct Column {
 enum {
         COLUMN_RIGHT = 1 << 0,
         COLUMN_TREE = 1 << 1, /* a row's `children` stand below it */
-        COLUMN_CUT = 1 << 2,  /* cut where the terminal ends */
+        COLUMN_CUT = 1 << 2,  /* cut where the terminal ends, if that leaves anything to read */
 };
 
 /* Prints an array of objects; returns 0 or a negative errno. */

@@ -1,16 +1,20 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Tests numaioctl as a user meets it: check-numaioctl.py NUMAIOCTL PAGE.scd COMPLETION MACHINES [TEST...]"""
+import fcntl
 import http.server
 import json
 import os
 import pathlib
+import pty
 import re
 import shutil
 import socketserver
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import unittest
 
@@ -24,6 +28,24 @@ def run(*words):
     """The finished process, in a plain locale."""
     env = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
     return subprocess.run([NUMAIOCTL, *words], capture_output=True, text=True, timeout=60, env=env, check=False)
+
+
+def run_on_terminal(columns, *words):
+    """The lines on a terminal of that width."""
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    env = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "TERM": "xterm"}
+    process = subprocess.Popen([NUMAIOCTL, *words], stdin=follower, stdout=follower, env=env)
+    os.close(follower)
+    text = b""
+    try:
+        while data := os.read(leader, 65536):
+            text += data
+    except OSError:  # the other side is closed
+        pass
+    os.close(leader)
+    assert process.wait(60) == 0, words
+    return text.decode().splitlines()
 
 
 def machine(folder, name="sparse-nodes"):
@@ -100,6 +122,13 @@ class Offline(unittest.TestCase):
         done = run(*words, "--root", self.root, "--json")
         self.assertEqual(done.returncode, code, done.stderr)
         return json.loads(done.stdout)
+
+    def test_narrow_terminal(self):
+        full = [line.rstrip() for line in run("devices", "--root", self.root).stdout.splitlines()]
+        self.assertGreater(max(map(len, full)), 120)
+        self.assertEqual([line.rstrip() for line in run_on_terminal(80, "devices", "--root", self.root)], full)
+        wide = max(map(len, full)) - 10
+        self.assertEqual(max(map(len, run_on_terminal(wide, "devices", "--root", self.root))), wide)
 
     def test_reading_changes_nothing(self):
         before = files(self.root)
