@@ -308,14 +308,20 @@ device_field() {
 
 device_field_is() { [ "$(device_field "$1" "$2")" = "$3" ]; }
 
-# Set the point from which writes_since_mark counts.
-mark() { journal_mark=$(journalctl -n 0 --show-cursor --no-pager | sed -n 's/^-- cursor: //p'); }
+# Set the point from which writes_since_mark counts, in microseconds since boot. (A cursor would not do: with a
+# match, journalctl of systemd 252 leaves out the first entry after it.)
+mark() {
+	local uptime
+	read -r uptime _ </proc/uptime
+	journal_mark=${uptime/./}0000
+}
 
 # Print "MICROSECONDS DEVICE PATH OLD NEW" for each write since the mark (or since boot).
 writes_since_mark() {
-	journalctl --no-pager -o json ${journal_mark:+--after-cursor="$journal_mark"} \
-		MESSAGE_ID=$MESSAGE_CHANGE MESSAGE_ID=$MESSAGE_RESTORED |
-		jq -r '"\(.__MONOTONIC_TIMESTAMP) \(.NUMAIO_DEVICE) /\(.NUMAIO_PATH | ltrimstr("/")) \(.NUMAIO_OLD) \(.NUMAIO_NEW)"'
+	journalctl --sync
+	journalctl -b --no-pager -o json MESSAGE_ID=$MESSAGE_CHANGE MESSAGE_ID=$MESSAGE_RESTORED |
+		jq -r --argjson mark "$((10#${journal_mark:-0}))" 'select((.__MONOTONIC_TIMESTAMP | tonumber) > $mark) |
+			"\(.__MONOTONIC_TIMESTAMP) \(.NUMAIO_DEVICE) /\(.NUMAIO_PATH | ltrimstr("/")) \(.NUMAIO_OLD) \(.NUMAIO_NEW)"'
 }
 
 # Print "DEVICE PATH" for each write that the kernel refused since boot.
