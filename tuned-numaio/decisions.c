@@ -29,6 +29,7 @@ static void decision_clear(Decision *d)
         free(d->first);
         free(d->current);
         free(d->desired);
+        free(d->tried);
         free(d->reason.rule);
         free(d->reason.file);
         free(d->reason.text);
@@ -351,6 +352,16 @@ static json_t *time_or_null(uint64_t usec)
                 return json_null();
         strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
         return json_string(text);
+}
+
+bool decision_try(Decision *d, uint64_t round, const char *value)
+{
+        if (d->round == round && d->tried && strcmp(d->tried, value) == 0)
+                return false;
+        d->round = round;
+        (void)set_string(&d->tried,
+                         value); /* without memory it may be tried twice: the limit on passes ends that */
+        return true;
 }
 
 json_t *decision_to_json(const Decision *d)

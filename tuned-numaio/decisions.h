@@ -41,6 +41,7 @@ typedef struct Decision {
         uint64_t time;   /* of the last write, microseconds of the realtime clock; 0 = never */
         unsigned writes; /* by this process */
         uint64_t round;  /* the last round of passes that tried it */
+        char *tried;     /* the value that it tried; NULL = none */
 } Decision;
 
 typedef struct Book Book;
@@ -61,6 +62,9 @@ int book_adopt(Book *b, const WriterReply *entry);
 
 /* A path was put back to its first value: it counts as never written. */
 void book_restored(Book *b, const char *path);
+
+/* Notes that a round tries `value`. Returns false when this round tried it before: no second time then. */
+bool decision_try(Decision *d, uint64_t round, const char *value);
 
 /* NULL = none. Belongs to the book, valid until its next change. */
 Decision *book_find(Book *b, const char *id);

@@ -18,6 +18,9 @@
 
 typedef enum RequestKind { REQUEST_APPLY, REQUEST_RESTORE } RequestKind;
 
+/* A machine that changes faster than this is left to the next event, or the settling look. */
+#define ROUND_PASSES_MAX 8u
+
 /* One apply or restore that somebody waits for. */
 typedef struct Request {
         RequestKind kind;
@@ -66,7 +69,8 @@ struct Manager {
         bool ledger_read;
         bool iscsi_asked;
 
-        uint64_t round; /* number of the round that runs or ran last */
+        uint64_t round;        /* number of the round that runs or ran last */
+        unsigned round_passes; /* of this round */
         bool in_round;
         bool forced;       /* this round applies although the policy says ask */
         Request *requests; /* the first one is being worked on while request_active */

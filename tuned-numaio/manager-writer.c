@@ -361,17 +361,16 @@ int manager_submit(Manager *m)
         int n = 0, r;
 
         if (m->options.observe || m->writer_fd < 0 || mode == APPLY_NEVER ||
-            (mode == APPLY_ASK && !m->forced))
+            (mode == APPLY_ASK && !m->forced) || m->round_passes > ROUND_PASSES_MAX)
                 return 0;
         for (size_t i = 0; i < m->plan->n_changes; i++) {
                 const Change *c = &m->plan->changes[i];
                 Decision *d = book_find(m->book, c->id);
 
-                if (c->settable == SETTABLE_NO || !d || d->round == m->round)
+                if (c->settable == SETTABLE_NO || !d || (only && strcmp(c->device, only) != 0))
                         continue;
-                if (only && strcmp(c->device, only) != 0)
+                if (!decision_try(d, m->round, c->desired))
                         continue;
-                d->round = m->round;
                 r = applier_set(m->applier, c);
                 if (r < 0)
                         return r;

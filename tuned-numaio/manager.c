@@ -220,11 +220,13 @@ static void finish_round(Manager *m)
 
 void manager_pass(Manager *m)
 {
+        uint64_t begin = clock_now();
         int r, submitted = 0;
 
         r = look_and_plan(m);
         m->passes++;
-        schedule_passed(&m->schedule, clock_now());
+        m->round_passes++;
+        schedule_passed(&m->schedule, begin, clock_now());
         m->overrun_logged = false;
         if (r < 0)
                 log_error("cannot look at %s: %s", root_path(m->root), strerror(-r));
@@ -243,6 +245,7 @@ void manager_pass(Manager *m)
 void manager_start_round(Manager *m, bool forced)
 {
         m->round++;
+        m->round_passes = 0;
         m->in_round = true;
         m->forced = forced;
         manager_pass(m);

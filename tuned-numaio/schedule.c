@@ -10,12 +10,12 @@ void schedule_event(Schedule *s, uint64_t now)
         s->settle = true;
 }
 
-void schedule_passed(Schedule *s, uint64_t now)
+void schedule_passed(Schedule *s, uint64_t begin, uint64_t end)
 {
-        if (!s->dirty)
-                s->settle = false; /* this was the settling look */
+        if (begin >= s->last + SCHEDULE_SETTLE)
+                s->settle = false;
         s->dirty = false;
-        s->pass = now;
+        s->pass = end;
 }
 
 uint64_t schedule_next(const Schedule *s, uint64_t now)

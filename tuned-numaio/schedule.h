@@ -24,7 +24,8 @@ typedef struct Schedule {
 
 /* An event came. */
 void schedule_event(Schedule *s, uint64_t now);
-/* A pass was made: what came before it is dealt with. from_event: a settling look is due after it. */
-void schedule_passed(Schedule *s, uint64_t now);
+/* A pass was made between two times: what came before it is dealt with. The settling look is done when the
+ * pass began late enough after the last event; an earlier pass, of whatever cause, does not replace it. */
+void schedule_passed(Schedule *s, uint64_t begin, uint64_t end);
 /* When the next pass is due: 0 = at once, UINT64_MAX = not until the next event. */
 uint64_t schedule_next(const Schedule *s, uint64_t now);
