@@ -35,6 +35,7 @@ struct Machine {
         size_t n_refusals;
         Written *written;
         size_t n_written;
+        CpuSet *full; /* CPUs that had no free vector */
         /* One apply or restore under way. */
         Strv tried; /* ids of decisions */
         bool restoring;
@@ -113,7 +114,7 @@ static int read_ledger(Machine *m, Error *e)
         _cleanup_(ledger_freep) Ledger *ledger = NULL;
         int r;
 
-        if (root_is_live(m->root) || !root_exists(m->root, "run/tuned-numaio/ledger"))
+        if (root_is_live(m->root) || !root_exists(m->root, "run/tuned-numaio/ledger/ledger"))
                 return 0;
         r = root_read(m->root, &boot_id, "proc/sys/kernel/random/boot_id");
         if (r == -ENOMEM)
@@ -143,6 +144,7 @@ static int look(Machine *m, Error *e)
         if (r < 0)
                 return error_set(e, r, root_path(m->root), "this is no machine: %s", strerrordesc_np(-r));
         in.snapshot = m->snapshot;
+        in.full = m->full;
         r = plan(&in, &m->plan);
         if (r == 0)
                 r = book_update(m->book, m->snapshot, m->plan);
@@ -166,7 +168,7 @@ int machine_open(const char *root, const char *policy, Machine **ret, PolicyErro
         r = root_open(root, &m->root);
         if (r < 0)
                 return error_set(e, r, root, "it cannot be opened: %s", strerrordesc_np(-r));
-        m->folder = strf("%s/run/tuned-numaio", root_path(m->root));
+        m->folder = strf("%s/run/tuned-numaio/ledger", root_path(m->root));
         m->book = book_new();
         if (!m->folder || !m->book)
                 return no_memory(e);
@@ -189,6 +191,7 @@ Machine *machine_free(Machine *m)
         snapshot_free(m->snapshot);
         policy_free(m->policy);
         root_free(m->root);
+        cpuset_free(m->full);
         strv_clear(&m->held);
         for (size_t i = 0; i < m->n_refusals; i++)
                 free((char *)m->refusals[i].path);
@@ -315,17 +318,13 @@ static void on_restored(Machine *m, const ApplyResult *result)
         if (!d)
                 return;
         note(m, strv_add_unique(&m->tried, d->id));
-        if (result->error == 0) {
-                book_restored(m->book, result->path);
-        } else {
-                d->state = DECISION_FAILED;
-                d->error = result->error;
-        }
+        book_restored(m->book, result->path, result->error == -ENODEV ? 0 : result->error);
 }
 
 static void on_done(void *userdata, const ApplyResult *result)
 {
         Machine *m = userdata;
+        const Decision *d;
         struct timespec t;
 
         if (!*result->path) {
@@ -336,6 +335,9 @@ static void on_done(void *userdata, const ApplyResult *result)
                 on_restored(m, result);
                 return;
         }
+        d = book_find(m->book, result->id);
+        if (d)
+                note(m, decision_note_full(d, result, &m->full));
         clock_gettime(CLOCK_REALTIME, &t);
         note(m, book_result(m->book, result, (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000));
         note(m, strv_add_unique(&m->tried, result->id));
@@ -346,7 +348,7 @@ static void on_done(void *userdata, const ApplyResult *result)
 /* A copy's /run may be a link to ours: that would be the wrong ledger. */
 static int make_folder(const Machine *m, Error *e)
 {
-        _cleanup_(freep) char *run = strf("%s/run", root_path(m->root));
+        _cleanup_(freep) char *run = strf("%s/run", root_path(m->root)), *folder = NULL;
         struct stat st;
 
         if (!run)
@@ -355,8 +357,11 @@ static int make_folder(const Machine *m, Error *e)
                 return error_set(e, -errno, run, "it cannot be made: %s", strerrordesc_np(errno));
         if (!S_ISDIR(st.st_mode))
                 return error_set(e, -ENOTDIR, run, "this has to be a folder, what was set is kept there");
-        if (mkdir(m->folder, 0755) < 0 && errno != EEXIST)
-                return error_set(e, -errno, m->folder, "it cannot be made: %s", strerrordesc_np(errno));
+        folder = strf("%s/tuned-numaio", run);
+        if (!folder)
+                return no_memory(e);
+        if (mkdir(folder, 0755) < 0 && errno != EEXIST)
+                return error_set(e, -errno, folder, "it cannot be made: %s", strerrordesc_np(errno));
         return 0;
 }
 
@@ -412,7 +417,7 @@ static int release(Machine *m, Session *s, const char *device, Error *e)
         return r < 0 ? failed_to_queue(r, device, e) : 0;
 }
 
-/* Queues what has not failed before; *ret_n counts it. */
+/* Queues what was not tried before; *ret_n counts it. */
 static int queue_changes(Machine *m, Session *s, const char *device, size_t *ret_n, Error *e)
 {
         size_t n = 0;
@@ -420,11 +425,9 @@ static int queue_changes(Machine *m, Session *s, const char *device, size_t *ret
 
         for (size_t i = 0; i < m->plan->n_changes; i++) {
                 const Change *c = &m->plan->changes[i];
-                const Decision *d = book_find(m->book, c->id);
+                Decision *d = book_find(m->book, c->id);
 
-                if (device && strcmp(c->device, device) != 0)
-                        continue;
-                if (strv_contains(&m->tried, c->id) && d && d->error != 0)
+                if ((device && strcmp(c->device, device) != 0) || !d || !decision_try(d, 1, c->desired))
                         continue;
                 r = applier_set(s->applier, c);
                 if (r < 0)

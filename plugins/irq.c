@@ -145,6 +145,7 @@ typedef struct Placer {
         unsigned n_changes, n_movable, n_refused;
 } Placer;
 
+/* A queue without fallback is right where it is, and stays there when the CPU has no free vector. */
 static int add_change(Placer *p, const Vector *v, char *desired, const char *fallback, char *text)
 {
         Change c = {
@@ -156,6 +157,7 @@ static int add_change(Placer *p, const Vector *v, char *desired, const char *fal
                 .settable = v->settable,
                 .irq = (int)v->irq,
                 .fallback = fallback ? strdup(fallback) : NULL,
+                .optional = p->intent->mode == IRQ_SPREAD && v->role != VECTOR_SLOW && !fallback,
         };
 
         c.reason.text = text;
@@ -196,7 +198,8 @@ static int place_on_cpu(Placer *p, const Vector *v, const SpreadUnit *u)
         if (!was)
                 return -ENOMEM;
         if (u->evened)
-                return add_change(p, v, strf("%d", u->cpu), p->home_list,
+                return add_change(p, v, strf("%d", u->cpu),
+                                  is_at_home(v, p->intent->home.cpus) ? NULL : p->home_list,
                                   strf("evening out: queue %d moves from %s, which carries at least two "
                                        "queues of this device more "
                                        "than CPU %d; both are home CPUs of %s",

@@ -2,6 +2,7 @@
 #include "decisions.h"
 
 #include "basic/array.h"
+#include "basic/parse.h"
 #include "model/knob-file.h"
 #include "report/report.h"
 
@@ -147,7 +148,10 @@ static int take_change(Book *b, const Change *c, int node)
                 return -ENOMEM;
         d->irq = c->irq;
         d->node = node;
-        d->state = c->settable == SETTABLE_NO ? DECISION_REFUSED : DECISION_PLANNED;
+        d->optional = c->optional;
+        d->state = c->settable == SETTABLE_NO ? DECISION_REFUSED
+                   : d->error < 0             ? DECISION_FAILED
+                                              : DECISION_PLANNED;
         if (set_string(&d->path, c->path) < 0 || set_string(&d->current, c->current) < 0 ||
             set_string(&d->desired, c->desired) < 0)
                 return -ENOMEM;
@@ -198,6 +202,14 @@ static const Verdict *verdict_of(const Plan *p, const char *device, const char *
         return NULL;
 }
 
+/* Whether an id DEVICE~KNOB~ROLE ends with this role. */
+static bool has_role(const char *id, const char *role)
+{
+        size_t n = strlen(id), k = strlen(role);
+
+        return n > k && id[n - k - 1] == '~' && strcmp(id + n - k, role) == 0;
+}
+
 static DecisionState state_without_change(const Decision *d, const Verdict *v)
 {
         if (v && v->state == VERDICT_HELD)
@@ -215,6 +227,8 @@ static int refresh(Decision *d, const Snapshot *s, const Plan *p)
 {
         const Device *device = snapshot_device(s, d->device);
         KnobFile f = { 0 };
+        const Verdict *v;
+        unsigned irq;
         int r;
 
         if (!device || !d->path)
@@ -224,9 +238,15 @@ static int refresh(Decision *d, const Snapshot *s, const Plan *p)
                 return r;
         free(d->current);
         d->current = STEAL_PTR(f.current);
-        d->state = state_without_change(d, verdict_of(p, d->device, d->knob));
+        r = has_role(d->id, f.role);
         knob_file_clear(&f);
-        return 1;
+        if (irq_of_path(d->path, &irq))
+                d->irq = (int)irq;
+        v = verdict_of(p, d->device, d->knob);
+        if (v)
+                d->node = v->node;
+        d->state = state_without_change(d, v);
+        return r;
 }
 
 static int drop_gone(Book *b, const Snapshot *s, const Plan *p)
@@ -270,6 +290,9 @@ int book_update(Book *b, const Snapshot *s, const Plan *p)
                 if (r < 0)
                         return r;
         }
+        for (size_t i = 0; i < b->n; i++)
+                if (b->items[i].state == DECISION_RIGHT || b->items[i].state == DECISION_APPLIED)
+                        b->items[i].error = 0; /* somebody or something else has put it right */
         return 0;
 }
 
@@ -292,7 +315,21 @@ int book_result(Book *b, const ApplyResult *result, uint64_t now)
                 return 0;
         if (*result->set && set_string(&d->desired, result->set) < 0)
                 return -ENOMEM;
-        return *result->first ? set_string(&d->first, result->first) : 0;
+        if (*result->first)
+                return set_string(&d->first, result->first);
+        free(STEAL_PTR(d->first)); /* the ledger has none of this object */
+        return 0;
+}
+
+int decision_note_full(const Decision *d, const ApplyResult *result, CpuSet **full)
+{
+        unsigned cpu;
+
+        if (strcmp(d->knob, "irq.affinity") != 0 || !d->desired || parse_unsigned(d->desired, &cpu) < 0)
+                return 0;
+        if (result->error != -ENOSPC && (result->error < 0 || strcmp(result->set, d->desired) == 0))
+                return 0;
+        return cpuset_add(full, cpu);
 }
 
 int book_adopt(Book *b, const WriterReply *entry)
@@ -324,22 +361,26 @@ int book_adopt(Book *b, const WriterReply *entry)
         } else {
                 d->state = DECISION_APPLIED;
         }
-        if (set_string(&d->path, entry->path) < 0 || set_reason(&d->reason, &reason) < 0)
+        if (set_string(&d->path, entry->path) < 0 || (!d->reason.text && set_reason(&d->reason, &reason) < 0))
                 return -ENOMEM;
         if (*entry->set && set_string(&d->desired, entry->set) < 0)
                 return -ENOMEM;
         return *entry->first ? set_string(&d->first, entry->first) : 0;
 }
 
-void book_restored(Book *b, const char *path)
+void book_restored(Book *b, const char *path, int error)
 {
         Decision *d = book_find_path(b, path);
 
         if (!d)
                 return;
+        d->error = error;
+        if (error < 0) {
+                d->state = DECISION_FAILED;
+                return;
+        }
         free(STEAL_PTR(d->first));
         d->state = DECISION_HELD;
-        d->error = 0;
 }
 
 static json_t *time_or_null(uint64_t usec)

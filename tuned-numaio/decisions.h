@@ -14,7 +14,7 @@ typedef enum DecisionState {
         DECISION_RIGHT,   /* nothing had to be changed */
         DECISION_PLANNED, /* to be written: by the next apply, or by hand in the modes ask and never */
         DECISION_APPLIED, /* written, and it stands */
-        DECISION_FAILED,  /* the write failed; tried again at the next pass */
+        DECISION_FAILED,  /* the write failed; tried again in the next round */
         DECISION_REFUSED, /* the kernel refuses this file: not tried again */
         DECISION_MANAGED, /* all vectors are kernel-managed */
         DECISION_LEFT,
@@ -35,7 +35,8 @@ typedef struct Decision {
         char *current; /* the set in force at the last look */
         char *desired;
         DecisionState state;
-        int error; /* negative errno of the last write, 0 = none */
+        bool optional; /* of the last change that was planned: what is in force is right too */
+        int error;     /* negative errno of the last write, 0 = none */
         int node;
         Reason reason;
         uint64_t time;   /* of the last write, microseconds of the realtime clock; 0 = never */
@@ -57,11 +58,16 @@ int book_update(Book *b, const Snapshot *s, const Plan *p);
 /* What the writer answered for one change. now: realtime, microseconds. */
 int book_result(Book *b, const ApplyResult *result, uint64_t now);
 
+/* Adds the CPU that a change wanted to *full, when the answer shows that it had no free vector: another one
+ * was taken, or none was found. To be asked before book_result(). Returns 0 or -ENOMEM. */
+int decision_note_full(const Decision *d, const ApplyResult *result, CpuSet **full);
+
 /* An entry of the ledger, found after a restart. */
 int book_adopt(Book *b, const WriterReply *entry);
 
-/* A path was put back to its first value: it counts as never written. */
-void book_restored(Book *b, const char *path);
+/* A path was put back to its first value, and counts as never written; or that failed with a negative errno.
+ */
+void book_restored(Book *b, const char *path, int error);
 
 /* Notes that a round tries `value`. Returns false when this round tried it before: no second time then. */
 bool decision_try(Decision *d, uint64_t round, const char *value);

@@ -13,6 +13,9 @@
 #include <sys/un.h>
 #include <systemd/sd-daemon.h>
 
+/* Clients that go away while they wait leave their requests behind. */
+#define REQUESTS_MAX 64u
+
 /* --- figures --- */
 
 /* The node that the plan used for a device's interrupts. */
@@ -58,7 +61,8 @@ static const char *state_word(const Manager *m)
                 return "starting";
         if (m->options.observe || policy_defaults(m->policy)->apply == APPLY_NEVER)
                 return "observing";
-        if (m->writer_fd < 0 || m->policy_errors.n > 0 || count_state(m, DECISION_FAILED) > 0)
+        if (m->writer_fd < 0 || m->look_error < 0 || m->policy_errors.n > 0 ||
+            count_state(m, DECISION_FAILED) > 0)
                 return "degraded";
         return "ready";
 }
@@ -70,9 +74,11 @@ static char *status_text(const Manager *m)
         unsigned planned = count_state(m, DECISION_PLANNED), failed = count_state(m, DECISION_FAILED);
         _cleanup_(freep) char *tail = NULL;
 
-        if (!m->snapshot)
+        if (m->look_error < 0)
+                tail = strf("; the machine cannot be read: %s", strerror(-m->look_error));
+        else if (!m->snapshot)
                 return strdup("the machine is being read");
-        if (m->policy_errors.n > 0)
+        else if (m->policy_errors.n > 0)
                 tail = strf("; a policy is wrong, the last good ones stay: %s: %s",
                             m->policy_errors.items[0].where, m->policy_errors.items[0].text);
         else if (!m->options.observe && m->writer_fd < 0)
@@ -145,11 +151,11 @@ static json_t *get_status(void *userdata)
                 root_path(m->root), "uptime_seconds", (json_int_t)((manager_now(m) - m->started) / 1000000),
                 "devices", (int)(m->snapshot ? m->snapshot->n_devices : 0), "vectors", "total", (int)c.total,
                 "managed", (int)c.managed, "local", (int)c.local, "remote", (int)c.remote, "changes_pending",
-                (int)count_state(m, DECISION_PLANNED), "writes", (json_int_t)m->writes, "refused",
-                (int)count_state(m, DECISION_REFUSED), "held", strings(&m->held), "policies",
-                strings(policy_files(m->policy)), "policy_errors", policy_errors(m), "events", "udev",
-                (json_int_t)e.udev, "netlink", (json_int_t)e.netlink, "overruns", (json_int_t)e.overruns,
-                "passes", (json_int_t)m->passes);
+                (int)(count_state(m, DECISION_PLANNED) + count_state(m, DECISION_FAILED)), "writes",
+                (json_int_t)m->writes, "refused", (int)count_state(m, DECISION_REFUSED), "held",
+                strings(&m->held), "policies", strings(policy_files(m->policy)), "policy_errors",
+                policy_errors(m), "events", "udev", (json_int_t)e.udev, "netlink", (json_int_t)e.netlink,
+                "overruns", (json_int_t)e.overruns, "passes", (json_int_t)m->passes);
 }
 
 static json_t *get_topology(void *userdata)
@@ -229,6 +235,7 @@ static int post_plan(void *userdata, ApiRequest *req, const json_t *body, json_t
         free(known);
         if (r >= 0) {
                 in.snapshot = s;
+                in.full = m->full;
                 r = plan(&in, &p);
         }
         if (r < 0)
@@ -244,6 +251,8 @@ static int post_request(Manager *m, RequestKind kind, ApiRequest *req, const jso
 
         if (m->options.observe)
                 return error_set(e, -EOPNOTSUPP, NULL, "this daemon only observes");
+        if (m->stopping)
+                return error_set(e, -EBUSY, NULL, "the daemon is stopping");
         if (policy_defaults(m->policy)->apply == APPLY_NEVER && kind == REQUEST_APPLY)
                 return error_set(e, -EOPNOTSUPP, NULL, "the policy says apply: never");
         if (device && (!m->snapshot || !snapshot_device(m->snapshot, device)))
@@ -251,6 +260,8 @@ static int post_request(Manager *m, RequestKind kind, ApiRequest *req, const jso
         if (m->writer_fd < 0)
                 return error_set(e, -ENOTCONN, NULL,
                                  "the writer is not connected; start tuned-numaio-writer.socket");
+        if (m->n_requests >= REQUESTS_MAX)
+                return error_set(e, -EBUSY, NULL, "%u requests wait already", REQUESTS_MAX);
         r = manager_add_request(m, kind, req, device);
         if (r < 0)
                 return error_set(e, r, NULL, "out of memory");
@@ -311,7 +322,7 @@ static json_t *answer_body(const Manager *m, const Request *q)
         for (size_t i = 0; i < book_count(m->book); i++) {
                 const Decision *d = book_at(m->book, i);
 
-                left += d->path && d->state == DECISION_PLANNED &&
+                left += d->path && (d->state == DECISION_PLANNED || d->state == DECISION_FAILED) &&
                         (!q->device || strcmp(q->device, d->device) == 0);
                 if (is_answer(m, q, d))
                         json_array_append_new(a, decision_to_json(d));

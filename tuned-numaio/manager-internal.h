@@ -76,8 +76,10 @@ struct Manager {
         Request *requests; /* the first one is being worked on while request_active */
         size_t n_requests;
         bool request_active, stopping;
+        Error request_error; /* what went wrong in the active request; code 0 = nothing */
 
         bool ready_sent, overrun_logged;
+        int look_error; /* why the last look failed, negative errno; 0 = it did not */
         uint64_t started, passes, writes;
 };
 

@@ -3,7 +3,6 @@
 
 #include "basic/array.h"
 #include "basic/log.h"
-#include "basic/parse.h"
 #include "model/knob-file.h"
 #include "standin/standin.h"
 
@@ -14,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #define RECONNECT_USEC 2000000u
@@ -87,8 +87,8 @@ static void log_result(const Decision *d, const ApplyResult *r, const char *old)
         };
 
         if (r->error < 0)
-                log_knob(LOG_WARNING, &k, "%s: %s was not written to /%s: %s", d->id, r->set, r->path,
-                         strerror(-r->error));
+                log_knob(d->optional && r->error == -ENOSPC ? LOG_INFO : LOG_WARNING, &k,
+                         "%s: %s was not written to /%s: %s", d->id, r->set, r->path, strerror(-r->error));
         else if (r->written)
                 log_knob(LOG_INFO, &k, "%s: %s instead of %s (rule \"%s\"): %s", d->id, r->set, old,
                          d->reason.rule, d->reason.text);
@@ -106,26 +106,17 @@ static void on_restored(Manager *m, const ApplyResult *r)
                 .error = r->error,
         };
 
-        if (r->error == -ENODEV || r->error == -ENOENT)
-                return; /* the object is gone, nothing is left to restore */
+        if (r->error == -ENODEV || r->error == -ENOENT) {
+                book_restored(m->book, r->path, 0); /* the object is gone, nothing is left to restore */
+                return;
+        }
         if (r->error < 0) {
                 log_knob(LOG_WARNING, &k, "/%s could not be put back: %s", r->path, strerror(-r->error));
+                book_restored(m->book, r->path, r->error);
                 return;
         }
         log_knob(LOG_INFO, &k, "/%s has its first value again: %s", r->path, r->first);
-        book_restored(m->book, r->path);
-}
-
-/* The CPU that was planned had no vector left when another one was taken, or none was found. */
-static int note_full(Manager *m, const Decision *d, const ApplyResult *r)
-{
-        unsigned cpu;
-
-        if (strcmp(d->knob, "irq.affinity") != 0 || !d->desired || parse_unsigned(d->desired, &cpu) < 0)
-                return 0;
-        if (r->error != -ENOSPC && strcmp(r->set, d->desired) == 0)
-                return 0;
-        return cpuset_add(&m->full, cpu);
+        book_restored(m->book, r->path, 0);
 }
 
 static void on_done(void *userdata, const ApplyResult *r)
@@ -137,13 +128,17 @@ static void on_done(void *userdata, const ApplyResult *r)
         if (!m->in_round) {
                 if (*r->path)
                         on_restored(m, r);
+                else
+                        (void)error_set(&m->request_error, r->error, r->device,
+                                        "the writer cannot note whether the device is held: %s",
+                                        strerror(-r->error));
                 return;
         }
         d = book_find(m->book, r->id);
         if (!d)
                 return;
         old = d->current ? strdup(d->current) : NULL;
-        if (note_full(m, d, r) < 0)
+        if (decision_note_full(d, r, &m->full) < 0)
                 log_error("out of memory");
         if (book_result(m->book, r, realtime()) < 0)
                 log_error("out of memory");
@@ -164,7 +159,7 @@ static void on_ledger_entry(void *userdata, const WriterReply *entry)
                 r = strv_add_unique(&m->held, entry->device);
         else if (entry->flags & WRITER_REFUSED)
                 r = add_refusal(m, entry->id, entry->path, entry->error);
-        else
+        if (r >= 0)
                 r = book_adopt(m->book, entry);
         if (r < 0)
                 log_error("out of memory");
@@ -172,12 +167,20 @@ static void on_ledger_entry(void *userdata, const WriterReply *entry)
 
 /* --- connection --- */
 
+static void arm_reconnect(Manager *m)
+{
+        (void)sd_event_source_set_time_relative(m->reconnect, RECONNECT_USEC);
+        (void)sd_event_source_set_enabled(m->reconnect, SD_EVENT_ONESHOT);
+}
+
 static void lost(Manager *m, int error)
 {
         log_warning("the connection to the writer is lost: %s", strerror(-error));
         manager_disconnect_writer(m);
-        (void)sd_event_source_set_time_relative(m->reconnect, RECONNECT_USEC);
-        (void)sd_event_source_set_enabled(m->reconnect, SD_EVENT_ONESHOT);
+        arm_reconnect(m);
+        /* Without a writer it goes on observing. */
+        if (m->in_round || !m->snapshot)
+                schedule_event(&m->schedule, manager_now(m));
         m->in_round = false;
         if (m->request_active) {
                 Error e;
@@ -189,6 +192,8 @@ static void lost(Manager *m, int error)
         }
         if (m->stopping)
                 (void)sd_event_exit(m->event, 0);
+        else
+                manager_continue(m); /* who waits is told the same */
         manager_notify_status(m);
 }
 
@@ -242,8 +247,10 @@ static int on_reconnect(sd_event_source *s, uint64_t usec, void *userdata)
         Manager *m = userdata;
         Error e = { 0 };
 
-        if (manager_connect_writer(m, &e) < 0)
+        if (manager_connect_writer(m, &e) < 0) {
                 log_error("%s", e.text);
+                arm_reconnect(m);
+        }
         manager_notify_status(m);
         return 0;
 }
@@ -326,8 +333,7 @@ int manager_connect_writer(Manager *m, Error *e)
                 /* Without a writer the daemon observes, says so, and goes on asking. */
                 if (!m->ready_sent)
                         log_warning("%s", e->text);
-                (void)sd_event_source_set_time_relative(m->reconnect, RECONNECT_USEC);
-                (void)sd_event_source_set_enabled(m->reconnect, SD_EVENT_ONESHOT);
+                arm_reconnect(m);
                 return 0;
         }
         m->ledger_read = false;
@@ -350,9 +356,27 @@ void manager_disconnect_writer(Manager *m)
         if (m->writer_fd >= 0)
                 close(m->writer_fd);
         m->writer_fd = -1;
+        m->iscsi_asked = false;
+        if (m->writer_pid > 0)
+                (void)waitpid(m->writer_pid, NULL, 0); /* it ends with the connection */
+        m->writer_pid = 0;
 }
 
 /* --- work --- */
+
+/* A change that the protocol has no room for: the others go on. */
+static void fail(Manager *m, const Change *c, int error)
+{
+        on_done(m, &(ApplyResult) {
+                           .device = c->device,
+                           .id = c->id,
+                           .path = c->path,
+                           .error = error,
+                           .first = "",
+                           .set = c->desired,
+                           .value = "",
+                   });
+}
 
 int manager_submit(Manager *m)
 {
@@ -360,7 +384,7 @@ int manager_submit(Manager *m)
         const char *only = mode == APPLY_ASK && m->request_active ? m->requests[0].device : NULL;
         int n = 0, r;
 
-        if (m->options.observe || m->writer_fd < 0 || mode == APPLY_NEVER ||
+        if (m->options.observe || m->writer_fd < 0 || m->stopping || mode == APPLY_NEVER ||
             (mode == APPLY_ASK && !m->forced) || m->round_passes > ROUND_PASSES_MAX)
                 return 0;
         for (size_t i = 0; i < m->plan->n_changes; i++) {
@@ -372,9 +396,12 @@ int manager_submit(Manager *m)
                 if (!decision_try(d, m->round, c->desired))
                         continue;
                 r = applier_set(m->applier, c);
-                if (r < 0)
+                if (r == -ENOMEM)
                         return r;
-                n++;
+                if (r < 0)
+                        fail(m, c, r);
+                else
+                        n++;
         }
         return n;
 }
@@ -407,25 +434,22 @@ int manager_ask_iscsi(Manager *m)
         return applier_iscsi(m->applier, on_iscsi, m);
 }
 
-/* A request to restore: first the ledger, whose entries say what was ever written. */
-typedef struct Restore {
-        Manager *manager;
-        char *device;
-} Restore;
-
+/* A request to restore: first the ledger, whose entries say what was ever written. It lasts until all of
+ * them are back. */
 static void on_restore_entry(void *userdata, const WriterReply *entry)
 {
-        Restore *restore = userdata;
+        Manager *m = userdata;
+        const char *device = m->requests[0].device;
+        int r;
 
-        if (!entry) {
-                free(restore->device);
-                free(restore);
+        if (!entry || entry->flags & WRITER_HELD || !*entry->first)
                 return;
-        }
-        if (entry->flags & (WRITER_HELD | WRITER_REFUSED) || !*entry->path)
+        if (device && strcmp(device, entry->device) != 0)
                 return;
-        if (!restore->device || strcmp(restore->device, entry->device) == 0)
-                (void)applier_restore(restore->manager->applier, entry->device, entry->path);
+        r = applier_restore(m->applier, entry->device, entry->path);
+        if (r < 0)
+                (void)error_set(&m->request_error, r, entry->device, "/%s cannot be put back: %s",
+                                entry->path, strerror(-r));
 }
 
 static int hold(Manager *m, const char *device)
@@ -433,12 +457,16 @@ static int hold(Manager *m, const char *device)
         int r;
 
         r = strv_add_unique(&m->held, device);
-        return r < 0 ? r : applier_hold(m->applier, device, true);
+        if (r >= 0)
+                r = applier_hold(m->applier, device, true);
+        if (r != -ENAMETOOLONG)
+                return r;
+        (void)error_set(&m->request_error, r, device, "held only until the daemon stops: %s", strerror(-r));
+        return 0;
 }
 
 int manager_submit_restore(Manager *m, const char *device)
 {
-        Restore *restore;
         int r = 0;
 
         if (m->writer_fd < 0)
@@ -447,14 +475,7 @@ int manager_submit_restore(Manager *m, const char *device)
         for (size_t i = 0; r >= 0 && !m->stopping && m->snapshot && i < m->snapshot->n_devices; i++)
                 if (!device || strcmp(device, m->snapshot->devices[i].id) == 0)
                         r = hold(m, m->snapshot->devices[i].id);
-        if (r < 0)
-                return r;
-        restore = calloc(1, sizeof(*restore));
-        if (!restore)
-                return -ENOMEM;
-        restore->manager = m;
-        restore->device = device ? strdup(device) : NULL;
-        return applier_list(m->applier, on_restore_entry, restore);
+        return r < 0 ? r : applier_list(m->applier, on_restore_entry, m);
 }
 
 int manager_submit_release(Manager *m, const char *device)
@@ -469,8 +490,14 @@ int manager_submit_release(Manager *m, const char *device)
                         r = strv_add(&left, m->held.items[i]);
                 else
                         r = applier_hold(m->applier, m->held.items[i], false);
+                if (r == -ENAMETOOLONG)
+                        r = 0; /* the writer does not know of it */
+        }
+        if (r < 0) {
+                strv_clear(&left);
+                return r;
         }
         strv_clear(&m->held);
         m->held = left;
-        return r;
+        return 0;
 }

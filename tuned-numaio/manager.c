@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <systemd/sd-daemon.h>
 #include <time.h>
 
@@ -205,17 +204,30 @@ static void send_ready(Manager *m)
                 (void)sd_event_source_set_enabled(m->ready_limit, SD_EVENT_OFF);
 }
 
+static void arm_verify(Manager *m)
+{
+        set_timer(m->verify, manager_now(m) + policy_defaults(m->policy)->verify * UINT64_C(1000000));
+}
+
 static void finish_round(Manager *m)
 {
         m->in_round = false;
         m->forced = false;
-        set_timer(m->verify, manager_now(m) + policy_defaults(m->policy)->verify * UINT64_C(1000000));
+        arm_verify(m);
         if (m->request_active)
-                manager_answer(m, 0, NULL);
+                manager_answer(m, m->request_error.code, &m->request_error);
         send_ready(m);
         manager_notify_status(m);
-        if (m->options.once || m->stopping)
-                (void)sd_event_exit(m->event, 0);
+        /* What a stopping daemon still has to do is to restore, and that request waits its turn. */
+        if (m->options.once || (m->stopping && m->n_requests == 0))
+                (void)sd_event_exit(m->event, m->look_error);
+}
+
+/* To the journal, and to who waits for this round. */
+static void report_failure(Manager *m, int error, const char *what)
+{
+        log_error("%s: %s: %s", root_path(m->root), what, strerror(-error));
+        (void)error_set(&m->request_error, error, NULL, "%s: %s", what, strerror(-error));
 }
 
 void manager_pass(Manager *m)
@@ -224,16 +236,17 @@ void manager_pass(Manager *m)
         int r, submitted = 0;
 
         r = look_and_plan(m);
+        m->look_error = r < 0 ? r : 0;
         m->passes++;
         m->round_passes++;
         schedule_passed(&m->schedule, begin, clock_now());
         m->overrun_logged = false;
         if (r < 0)
-                log_error("cannot look at %s: %s", root_path(m->root), strerror(-r));
+                report_failure(m, r, "the machine cannot be read");
         else
                 submitted = manager_submit(m);
         if (submitted < 0)
-                log_error("cannot hand changes to the writer: %s", strerror(-submitted));
+                report_failure(m, submitted, "changes cannot be handed to the writer");
         if (r >= 0 && manager_ask_iscsi(m) < 0)
                 log_warning("no iSCSI events: the writer cannot be asked for them");
         if (submitted > 0 || manager_writer_is_busy(m))
@@ -257,6 +270,7 @@ static void start_request(Manager *m)
         int r;
 
         m->request_active = true;
+        m->request_error = (Error) { 0 };
         if (q->kind == REQUEST_APPLY)
                 r = manager_submit_release(m, q->device);
         else
@@ -297,6 +311,7 @@ static int on_verify(sd_event_source *s, uint64_t usec, void *userdata)
         Manager *m = userdata;
 
         cpuset_free(STEAL_PTR(m->full)); /* vectors may be free again */
+        arm_verify(m);                   /* also when no round can begin now */
         return on_timer(s, usec, userdata);
 }
 
@@ -476,8 +491,6 @@ Manager *manager_free(Manager *m)
         api_free(m->api);
         monitor_free(m->monitor);
         manager_disconnect_writer(m);
-        if (m->writer_pid > 0)
-                (void)waitpid(m->writer_pid, NULL, 0);
         sd_event_source_unref(m->timer);
         sd_event_source_unref(m->verify);
         sd_event_source_unref(m->reconnect);

@@ -609,6 +609,13 @@ static void lists_the_ledger(void **state)
         assert_string_equal(d->replies.items[2], "pci:x  first= set= value= error=0 flags=4");
         assert_string_equal(d->reply.path, "");
         assert_string_equal(d->reply.value, "");
+        /* The number is another interrupt's now, and the folder is gone: neither has a first value. */
+        machine_put(&d->machine, "sys/kernel/irq/30/hwirq", "77\n");
+        replace_folder(d, "proc/irq/40");
+        ask(d, WRITER_LIST, "", "");
+        assert_int_equal(go(d), 0);
+        assert_int_equal(d->n_replies, 2);
+        assert_int_equal(ledger_count(d->ledger), 1);
 }
 
 /* No room for the first value: the knob is not touched. */

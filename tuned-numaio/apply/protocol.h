@@ -22,7 +22,8 @@ typedef enum WriterOp {
         WRITER_RESTORE, /* put the first value of `path` back and forget the path */
         WRITER_HOLD,    /* hold `device`: SET for it answers -EBUSY until RELEASE */
         WRITER_RELEASE,
-        WRITER_LIST,  /* one reply for each entry of the ledger, then one with WRITER_LAST */
+        WRITER_LIST,  /* one reply for each entry of the ledger whose object is still there, then one with
+                       * WRITER_LAST */
         WRITER_ISCSI, /* open NETLINK_ISCSI group 1; the descriptor comes with the reply (SCM_RIGHTS) */
         _WRITER_OP_MAX,
 } WriterOp;

@@ -28,6 +28,7 @@ typedef struct Change {
         int irq;        /* -1 = none */
         char *fallback; /* the whole set that is right too (cpulist); NULL = none. -ENOSPC tries its CPUs,
                            then all of it */
+        bool optional;  /* evens out: where it is now is right too */
 } Change;
 
 /* One for each device and plug-in: how things stand there, also where nothing is to be changed. */

@@ -264,9 +264,10 @@ static int put_set(const Standin *s, unsigned irq, const char *file, const CpuSe
 
         if (!mask || !list)
                 return -ENOMEM;
+        /* The list first: it is what restoring goes by, also when this process is killed in between. */
         snprintf(list_file, sizeof(list_file), "%s_list", file);
-        r = put_beside(s, irq, file, mask);
-        return r < 0 ? r : put_beside(s, irq, list_file, list);
+        r = put_beside(s, irq, list_file, list);
+        return r < 0 ? r : put_beside(s, irq, file, mask);
 }
 
 /* The CPU that the vector fires on; -1 when the copy does not say. */

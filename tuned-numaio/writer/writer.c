@@ -21,7 +21,10 @@ struct Writer {
         void *log_userdata;
         WriterReply reply; /* the one being made: too large for the stack */
         char *message;     /* room for one message and a byte more, so that a longer one shows */
+        size_t tidy_at;    /* so many entries, and the ledger is searched for what is gone */
 };
+
+#define TIDY_STEP 1024u
 
 /* Only files of procfs and sysfs may be written on the live machine, whatever is mounted where. */
 static int check_file_system(int fd)
@@ -66,6 +69,7 @@ int writer_new(const Root *root, Ledger *ledger, const WriterSink *sink, Writer 
         w->root = root;
         w->ledger = ledger;
         w->sink = sink;
+        w->tidy_at = TIDY_STEP;
         w->message = malloc(sizeof(WriterRequest) + 1);
         if (!w->message)
                 return -ENOMEM;
@@ -164,6 +168,38 @@ static const LedgerEntry *find_same(const Writer *w, const char *path, const cha
         return e && strcmp(e->identity, identity) == 0 ? e : NULL;
 }
 
+/* Whether the object of an entry is gone, or its name now belongs to another one. */
+static bool is_gone(const Writer *w, const LedgerEntry *e)
+{
+        const Operation *op = operation_find(e->kind);
+        _cleanup_(freep) char *identity = NULL;
+        struct stat st;
+        int r;
+
+        if (!op || !operation_accepts_path(op, e->path))
+                return false;
+        r = op->identity(w->root, e->path, &identity);
+        if (r >= 0 && strcmp(identity, e->identity) != 0)
+                return true;
+        if (r >= 0)
+                r = root_stat(w->root, &st, "%s", e->path);
+        return r == -ENOENT;
+}
+
+/* Sessions and devices come and go: what was done to those that went is of no use. */
+static void forget_gone(Writer *w)
+{
+        size_t i = 0;
+
+        while (i < ledger_count(w->ledger)) {
+                const LedgerEntry *e = ledger_entry(w->ledger, i);
+
+                if (!e->path || !is_gone(w, e) || ledger_forget(w->ledger, e->path) < 0)
+                        i++;
+        }
+        w->tidy_at = 2 * ledger_count(w->ledger) + TIDY_STEP;
+}
+
 static LedgerEntry entry_of_job(const SetJob *j)
 {
         return (LedgerEntry) {
@@ -198,6 +234,8 @@ static int note_before_write(Writer *w, const SetJob *j)
         int r;
 
         if (j->fresh) {
+                if (ledger_count(w->ledger) >= w->tidy_at)
+                        forget_gone(w);
                 r = ledger_put_first(w->ledger, &entry);
                 if (r < 0)
                         return r;
@@ -439,6 +477,7 @@ static int handle_list(Writer *w, WriterSend send, void *userdata)
         const WriterReply empty = { .version = w->reply.version, .op = w->reply.op, .seq = w->reply.seq };
         int r;
 
+        forget_gone(w);
         for (size_t i = 0; i < ledger_count(w->ledger); i++) {
                 const LedgerEntry *e = ledger_entry(w->ledger, i);
 
