@@ -245,7 +245,7 @@ int main(int argc, char **argv)
 
         r = parse_argv(argc, argv);
         if (r <= 0)
-                return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+                return r < 0 ? 2 : EXIT_SUCCESS;
         r = start(&s, &e);
         if (r < 0) {
                 log_error("%s%s%s", e.where, *e.where ? ": " : "", *e.text ? e.text : strerror(-r));
