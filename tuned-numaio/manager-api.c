@@ -74,10 +74,11 @@ static char *status_text(const Manager *m)
         unsigned planned = count_state(m, DECISION_PLANNED), failed = count_state(m, DECISION_FAILED);
         _cleanup_(freep) char *tail = NULL;
 
+        if (!m->snapshot)
+                return m->look_error < 0 ? strf("the machine cannot be read: %s", strerror(-m->look_error))
+                                         : strdup("the machine is being read");
         if (m->look_error < 0)
                 tail = strf("; the machine cannot be read: %s", strerror(-m->look_error));
-        else if (!m->snapshot)
-                return strdup("the machine is being read");
         else if (m->policy_errors.n > 0)
                 tail = strf("; a policy is wrong, the last good ones stay: %s: %s",
                             m->policy_errors.items[0].where, m->policy_errors.items[0].text);

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/vfs.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #define CHILD_SOCKET 3 /* the descriptor that a child keeps */
 
@@ -437,6 +438,22 @@ static void service_done(Service *v)
         root_free(v->root);
 }
 
+/* The ledger of a writer whose parent was killed is free a moment later: that writer ends what it is at
+ * first. */
+static int open_ledger(const char *folder, const char *boot_id, Ledger **ret)
+{
+        const struct timespec pause = { .tv_nsec = 20000000 };
+        int r;
+
+        for (unsigned tries = 0; tries < 150; tries++) {
+                r = ledger_open(folder, boot_id, ret, NULL);
+                if (r != -EBUSY)
+                        return r;
+                (void)nanosleep(&pause, NULL);
+        }
+        return -EBUSY;
+}
+
 static int service_init(Service *v, const char *root, const char *folder)
 {
         _cleanup_(freep) char *boot_id = NULL;
@@ -450,7 +467,7 @@ static int service_init(Service *v, const char *root, const char *folder)
         r = root_read(v->root, &boot_id, "proc/sys/kernel/random/boot_id");
         if (r < 0 && r != -ENOENT)
                 return r;
-        r = ledger_open(folder, boot_id ? boot_id : "", &v->ledger, NULL);
+        r = open_ledger(folder, boot_id ? boot_id : "", &v->ledger);
         if (r < 0)
                 return r;
         v->sink = standin_sink(v->standin);
