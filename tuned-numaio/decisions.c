@@ -290,9 +290,15 @@ int book_update(Book *b, const Snapshot *s, const Plan *p)
                 if (r < 0)
                         return r;
         }
-        for (size_t i = 0; i < b->n; i++)
-                if (b->items[i].state == DECISION_RIGHT || b->items[i].state == DECISION_APPLIED)
-                        b->items[i].error = 0; /* somebody or something else has put it right */
+        for (size_t i = 0; i < b->n; i++) {
+                Decision *d = &b->items[i];
+
+                if (d->state != DECISION_RIGHT && d->state != DECISION_APPLIED)
+                        continue;
+                d->error = 0; /* whatever was tried last, what is in force is right */
+                if (set_string(&d->desired, d->current) < 0)
+                        return -ENOMEM;
+        }
         return 0;
 }
 
