@@ -331,7 +331,8 @@ int decision_note_full(const Decision *d, const ApplyResult *result, CpuSet **fu
 {
         unsigned cpu;
 
-        if (strcmp(d->knob, "irq.affinity") != 0 || !d->desired || parse_unsigned(d->desired, &cpu) < 0)
+        if (result->no_ledger || strcmp(d->knob, "irq.affinity") != 0 || !d->desired ||
+            parse_unsigned(d->desired, &cpu) < 0)
                 return 0;
         if (result->error != -ENOSPC && (result->error < 0 || strcmp(result->set, d->desired) == 0))
                 return 0;

@@ -88,7 +88,8 @@ static void log_result(const Decision *d, const ApplyResult *r, const char *old)
 
         if (r->error < 0)
                 log_knob(d->optional && r->error == -ENOSPC ? LOG_INFO : LOG_WARNING, &k,
-                         "%s: %s was not written to /%s: %s", d->id, r->set, r->path, strerror(-r->error));
+                         "%s: %s was not written to /%s: %s%s", d->id, r->set, r->path,
+                         r->no_ledger ? "the ledger cannot keep the first value: " : "", strerror(-r->error));
         else if (r->written)
                 log_knob(LOG_INFO, &k, "%s: %s instead of %s (rule \"%s\"): %s", d->id, r->set, old,
                          d->reason.rule, d->reason.text);

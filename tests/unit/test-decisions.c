@@ -1,8 +1,183 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "basic/array.h"
 #include "decisions.h"
 #include "test.h"
 
+#include <errno.h>
 #include <string.h>
+
+/* The book over several looks at a machine with one HBA whose only vector may move and change. */
+
+#define DEVICE "pci:0000:21:00.0"
+#define ID     DEVICE "~irq.affinity~q0"
+#define PATH   "proc/irq/30/smp_affinity_list"
+
+static CpuSet *cpus(const char *list)
+{
+        CpuSet *s;
+
+        assert_int_equal(cpuset_parse_list(list, &s), 0);
+        return s;
+}
+
+static Snapshot *machine(const char *key, const char *affinity)
+{
+        Snapshot *s = snapshot_new();
+        Device *d = ARRAY_APPEND(s->devices, s->n_devices);
+        Vector *v;
+
+        s->cpu_bits = 8;
+        *d = (Device) { .id = strdup(DEVICE), .driver = strdup("aacraid"), .node = 1 };
+        v = ARRAY_APPEND(d->vectors, d->n_vectors);
+        *v = (Vector) { .irq = 30, .key = strdup(key), .affinity = cpus(affinity), .effective = cpus("") };
+        return s;
+}
+
+static Change change(const char *desired)
+{
+        return (Change) { .id = (char *)ID,
+                          .device = (char *)DEVICE,
+                          .plugin = "irq",
+                          .knob = "irq.affinity",
+                          .path = (char *)PATH,
+                          .current = (char *)"0",
+                          .desired = (char *)desired,
+                          .irq = 30,
+                          .reason = { .text = (char *)"so" } };
+}
+
+/* A look that finds `affinity` in force and wants `desired` (NULL = it is right); returns the decision. */
+static Decision *look(Book *b, const char *key, const char *affinity, const char *desired)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = machine(key, affinity);
+        Verdict v = { .device = (char *)DEVICE, .plugin = "irq", .knob = "irq.affinity", .node = 1 };
+        Change c = change(desired);
+        Plan p = { .changes = &c, .n_changes = desired ? 1 : 0, .verdicts = &v, .n_verdicts = 1 };
+
+        v.state = desired ? VERDICT_CHANGES : VERDICT_RIGHT;
+        v.reason.text = (char *)"so";
+        assert_int_equal(book_update(b, s, &p), 0);
+        return book_find(b, ID);
+}
+
+static ApplyResult result(int error, const char *first, const char *set)
+{
+        return (ApplyResult) { .device = DEVICE,
+                               .id = ID,
+                               .path = PATH,
+                               .error = error,
+                               .written = error == 0,
+                               .first = first,
+                               .set = set,
+                               .value = set };
+}
+
+static void failure_stays_visible(void **state)
+{
+        _cleanup_(book_freep) Book *b = book_new();
+        ApplyResult r = result(-EINVAL, "", "4");
+        Decision *d = look(b, "q0", "0", "4");
+
+        assert_int_equal(d->state, DECISION_PLANNED);
+        assert_int_equal(book_result(b, &r, 1), 0);
+        d = look(b, "q0", "0", "4");
+        assert_int_equal(d->state, DECISION_FAILED);
+        assert_int_equal(d->error, -EINVAL);
+        d = look(b, "q0", "5", NULL); /* somebody else put it right */
+        assert_int_equal(d->state, DECISION_RIGHT);
+        assert_int_equal(d->error, 0);
+        assert_string_equal(d->desired, "5");
+        d = look(b, "q0", "0", "4");
+        assert_int_equal(d->state, DECISION_PLANNED);
+}
+
+static void first_is_the_ledgers(void **state)
+{
+        _cleanup_(book_freep) Book *b = book_new();
+        ApplyResult r = result(0, "0", "4");
+        Decision *d = look(b, "q0", "0", "4");
+
+        assert_int_equal(book_result(b, &r, 1), 0);
+        d = look(b, "q0", "4", NULL);
+        assert_int_equal(d->state, DECISION_APPLIED);
+        assert_string_equal(d->first, "0");
+        /* The number was given to another interrupt, which was right already. */
+        r = result(0, "", "4");
+        assert_int_equal(book_result(b, &r, 2), 0);
+        d = look(b, "q0", "4", NULL);
+        assert_int_equal(d->state, DECISION_RIGHT);
+        assert_null(d->first);
+}
+
+static void restore_that_fails(void **state)
+{
+        _cleanup_(book_freep) Book *b = book_new();
+        ApplyResult r = result(0, "0", "4");
+        Decision *d = look(b, "q0", "0", "4");
+
+        assert_int_equal(book_result(b, &r, 1), 0);
+        book_restored(b, PATH, -EINVAL);
+        assert_int_equal(d->state, DECISION_FAILED);
+        assert_int_equal(d->error, -EINVAL);
+        assert_string_equal(d->first, "0");
+        book_restored(b, PATH, 0);
+        assert_int_equal(d->state, DECISION_HELD);
+        assert_null(d->first);
+}
+
+/* The number is another vector's now: no decision about the old one is left. */
+static void number_of_another_vector(void **state)
+{
+        _cleanup_(book_freep) Book *b = book_new();
+
+        assert_non_null(look(b, "q0", "0", "4"));
+        assert_null(look(b, "q1", "0", NULL));
+}
+
+static void adopted(void **state)
+{
+        _cleanup_(book_freep) Book *b = book_new();
+        WriterReply *entry = calloc(1, sizeof(*entry));
+        Decision *d;
+
+        strcpy(entry->device, DEVICE);
+        strcpy(entry->id, ID);
+        strcpy(entry->path, PATH);
+        strcpy(entry->first, "0");
+        strcpy(entry->set, "4");
+        assert_int_equal(book_adopt(b, entry), 0);
+        d = look(b, "q0", "4", NULL);
+        assert_int_equal(d->state, DECISION_APPLIED);
+        assert_int_equal(d->irq, 30);
+        assert_int_equal(d->node, 1);
+        assert_string_equal(d->reason.text, "set before this process was started, and still right");
+        /* The writer was started anew, and its ledger is read again: the reason is known by now. */
+        d = look(b, "q0", "0", "4");
+        assert_int_equal(book_adopt(b, entry), 0);
+        assert_string_equal(d->reason.text, "so");
+        free(entry);
+}
+
+static void full_cpus(void **state)
+{
+        _cleanup_(book_freep) Book *b = book_new();
+        CpuSet *full = NULL;
+        ApplyResult r = result(0, "0", "4");
+        const Decision *d = look(b, "q0", "0", "4");
+
+        assert_int_equal(decision_note_full(d, &r, &full), 0);
+        r = result(-EINVAL, "", "5");
+        assert_int_equal(decision_note_full(d, &r, &full), 0);
+        r = result(-ENOSPC, "", "4");
+        r.no_ledger = true; /* no room in the ledger says nothing about vectors */
+        assert_int_equal(decision_note_full(d, &r, &full), 0);
+        assert_true(cpuset_is_empty(full));
+        r = result(0, "0", "5"); /* another one was taken */
+        assert_int_equal(decision_note_full(d, &r, &full), 0);
+        assert_true(cpuset_has(full, 4));
+        assert_int_equal(cpuset_count(full), 1);
+        cpuset_free(full);
+}
 
 /* A CPU that comes back in the middle of a round makes another value right: that one is tried too. */
 static void a_round_tries_each_value_once(void **state)
@@ -20,6 +195,12 @@ static void a_round_tries_each_value_once(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(failure_stays_visible),
+                cmocka_unit_test(first_is_the_ledgers),
+                cmocka_unit_test(restore_that_fails),
+                cmocka_unit_test(number_of_another_vector),
+                cmocka_unit_test(adopted),
+                cmocka_unit_test(full_cpus),
                 cmocka_unit_test(a_round_tries_each_value_once),
         };
 

@@ -15,6 +15,7 @@ typedef struct ApplyResult {
         const char *id; /* of the change; "" after a restore of a path that has none */
         const char *path;
         int error;         /* 0 or a negative errno */
+        bool no_ledger;    /* the error is the ledger's: nothing was written */
         bool written;      /* false: it was right already */
         const char *first; /* value before the first write, "" = not known */
         const char *set;   /* value that was asked for last */
