@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -345,37 +344,18 @@ static void on_done(void *userdata, const ApplyResult *result)
                 note(m, add_refusal(m, result->path, result->error));
 }
 
-/* A copy's /run may be a link to ours: that would be the wrong ledger. */
-static int make_folder(const Machine *m, Error *e)
-{
-        _cleanup_(freep) char *run = strf("%s/run", root_path(m->root)), *folder = NULL;
-        struct stat st;
-
-        if (!run)
-                return no_memory(e);
-        if ((mkdir(run, 0755) < 0 && errno != EEXIST) || lstat(run, &st) < 0)
-                return error_set(e, -errno, run, "it cannot be made: %s", strerrordesc_np(errno));
-        if (!S_ISDIR(st.st_mode))
-                return error_set(e, -ENOTDIR, run, "this has to be a folder, what was set is kept there");
-        folder = strf("%s/tuned-numaio", run);
-        if (!folder)
-                return no_memory(e);
-        if (mkdir(folder, 0755) < 0 && errno != EEXIST)
-                return error_set(e, -errno, folder, "it cannot be made: %s", strerrordesc_np(errno));
-        return 0;
-}
-
 static int session_open(Machine *m, bool restoring, Session *ret, Error *e)
 {
+        _cleanup_(freep) char *folder = NULL;
         int r;
 
         if (root_is_live(m->root))
                 return error_set(e, -EPERM, NULL,
                                  "the live machine is changed by the daemon alone; leave --root out");
-        r = make_folder(m, e);
+        r = standin_make_folder(root_path(m->root), &folder, e);
         if (r < 0)
                 return r;
-        r = standin_start_writer(root_path(m->root), m->folder, &ret->pid);
+        r = standin_start_writer(root_path(m->root), folder, &ret->pid);
         if (r < 0)
                 return error_set(e, r, m->folder, "the writer cannot be started: %s", strerrordesc_np(-r));
         ret->fd = r;

@@ -55,6 +55,16 @@ static unsigned count_state(const Manager *m, DecisionState state)
         return n;
 }
 
+/* Devices for which the policy asks for what cannot be. */
+static unsigned count_errors(const Manager *m)
+{
+        unsigned n = 0;
+
+        for (size_t i = 0; i < book_count(m->book); i++)
+                n += book_at(m->book, i)->state == DECISION_ERROR;
+        return n;
+}
+
 static const char *state_word(const Manager *m)
 {
         if (!m->ready_sent)
@@ -62,7 +72,7 @@ static const char *state_word(const Manager *m)
         if (m->options.observe || policy_defaults(m->policy)->apply == APPLY_NEVER)
                 return "observing";
         if (m->writer_fd < 0 || m->look_error < 0 || m->policy_errors.n > 0 ||
-            count_state(m, DECISION_FAILED) > 0)
+            count_state(m, DECISION_FAILED) > 0 || count_errors(m) > 0)
                 return "degraded";
         return "ready";
 }
@@ -86,6 +96,9 @@ static char *status_text(const Manager *m)
                 tail = strdup("; the writer is not connected, nothing is written");
         else if (failed)
                 tail = strf("; %u writes failed, see numaioctl decisions", failed);
+        else if (count_errors(m))
+                tail = strf("; the policy asks %u times for what cannot be, see numaioctl decisions",
+                            count_errors(m));
         else if (planned && policy_defaults(m->policy)->apply == APPLY_ASK)
                 tail = strf("; %u changes wait for numaioctl apply", planned);
         else if (planned)

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -269,20 +268,6 @@ static int connect_socket(const char *path)
         return STEAL_FD(fd);
 }
 
-/* The ledger's folder on a copy of a machine, which may lack /run. The caller frees. */
-static char *make_ledger_folder(const char *root)
-{
-        static const char *const parts[] = { "run", "run/tuned-numaio" };
-
-        for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
-                _cleanup_(freep) char *folder = strf("%s/%s", root, parts[i]);
-
-                if (!folder || (mkdir(folder, 0755) < 0 && errno != EEXIST))
-                        return NULL;
-        }
-        return strf("%s/run/tuned-numaio/ledger", root);
-}
-
 /* The shipped writer on the live machine; on a copy a child that stands in for writer and kernel. */
 static int reach_writer(Manager *m, Error *e)
 {
@@ -297,10 +282,9 @@ static int reach_writer(Manager *m, Error *e)
                                           WRITER_SOCKET_PATH, strerror(-fd))
                               : fd;
         }
-        folder = make_ledger_folder(root_path(m->root));
-        if (!folder)
-                return error_set(e, -EACCES, root_path(m->root),
-                                 "run/tuned-numaio cannot be made below the root");
+        fd = standin_make_folder(root_path(m->root), &folder, e);
+        if (fd < 0)
+                return fd;
         fd = standin_start_writer(root_path(m->root), folder, &m->writer_pid);
         return fd < 0 ? error_set(e, fd, folder, "the stand-in writer cannot be started: %s", strerror(-fd))
                       : fd;

@@ -503,6 +503,31 @@ static int become_child(int parents_fd, int fd, pid_t parent)
         return close_range(CHILD_SOCKET + 1, ~0u, 0) < 0 ? -errno : 0;
 }
 
+int standin_make_folder(const char *root, char **ret, Error *e)
+{
+        static const char *const parts[] = { "/run", "/tuned-numaio", "/ledger" };
+        _cleanup_(freep) char *path = strdup(root);
+        struct stat st;
+
+        for (size_t i = 0; path && i < ARRAY_SIZE(parts); i++) {
+                char *longer = strf("%s%s", path, parts[i]);
+
+                free(path);
+                path = longer;
+                if (!path)
+                        break;
+                if ((mkdir(path, 0755) < 0 && errno != EEXIST) || lstat(path, &st) < 0)
+                        return error_set(e, -errno, path, "it cannot be made: %s", strerror(errno));
+                if (!S_ISDIR(st.st_mode))
+                        return error_set(e, -ENOTDIR, path,
+                                         "this has to be a folder, what was set is kept there");
+        }
+        if (!path)
+                return error_set(e, -ENOMEM, NULL, "out of memory");
+        *ret = STEAL_PTR(path);
+        return 0;
+}
+
 int standin_start_writer(const char *root, const char *folder, pid_t *ret_pid)
 {
         _cleanup_(closep) int mine = -1, theirs = -1;

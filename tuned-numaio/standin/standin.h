@@ -23,6 +23,11 @@ DEFINE_CLEANUP(Standin, standin_free)
 /* The sink for a writer; valid as long as the stand-in. */
 WriterSink standin_sink(Standin *s);
 
+/* Makes ROOT/run/tuned-numaio/ledger as far as it is missing, and returns its path, which the caller frees. A
+ * link in it could lead to the ledger of the machine that runs: -ENOTDIR, with the text in *e like all
+ * errors. */
+int standin_make_folder(const char *root, char **ret, Error *e);
+
 /* Starts a writer with this sink as a child on a socketpair, its ledger in `folder`; the child ends when the
  * descriptor is closed, or the parent. Returns the descriptor (SOCK_SEQPACKET, non-blocking), which the
  * caller closes, and the child's pid, which the caller waits for. Errors: of root_open(), standin_new() and
