@@ -39,8 +39,6 @@ for line in open(sys.argv[1]):
 
 # A part that counts by itself leaves its figures, one "pass", "fail TEXT" or "skip TEXT" a line, in the file that
 # COUNT_FILE names. A part that fails without having said so is one failure.
-COUNT_FILE=$(mktemp)
-export COUNT_FILE
 count_output() { # LABEL STATUS
 	local word text before=$n_failed
 
@@ -59,7 +57,6 @@ count_output() { # LABEL STATUS
 
 # The closing lines; the status is 0 when nothing failed and something passed.
 report() {
-	rm -f "$COUNT_FILE"
 	((n_skipped == 0)) || printf 'skipped: %s\n' "${skips[@]}"
 	((n_failed == 0)) || printf 'FAILED: %s\n' "${failures[@]}"
 	echo "$n_passed passed, $n_failed failed, $n_skipped skipped"

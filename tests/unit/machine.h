@@ -12,7 +12,7 @@
 /* A small machine in a temporary folder, to write to: CPUs 0-7 of which 0-5 are online, IRQs 30-35 that fire
  * on CPU 0 and may go anywhere, the kernel-managed IRQ 40, and the workqueue iscsi_q_0. */
 typedef struct Machine {
-        char dir[40];
+        char dir[SCRATCH_MAX];
         Root *root;
 } Machine;
 
@@ -64,8 +64,8 @@ static inline void machine_put_irq(const Machine *m, int irq, const char *affini
 
 static inline int machine_init(Machine *m)
 {
-        *m = (Machine) { .dir = "/tmp/numaio-machine-XXXXXX" };
-        assert_non_null(mkdtemp(m->dir));
+        *m = (Machine) { .dir = "" };
+        scratch_make(m->dir, "machine");
         machine_put(m, "sys/devices/system/cpu/possible", "0-7\n");
         machine_put(m, "sys/devices/system/cpu/online", "0-5\n");
         machine_put(m, "proc/irq/default_smp_affinity", "ff\n");

@@ -18,7 +18,7 @@
 
 /* A server with both kinds of socket, in one loop with its clients. */
 typedef struct Env {
-        char dir[32];
+        char dir[SCRATCH_MAX];
         sd_event *event;
         Api *api;
         unsigned restored;
@@ -108,8 +108,7 @@ static int setup(void **state)
 {
         Env *env = calloc(1, sizeof(*env));
 
-        strcpy(env->dir, "/tmp/numaio-api-XXXXXX");
-        assert_non_null(mkdtemp(env->dir));
+        scratch_make(env->dir, "api");
         assert_int_equal(chmod(env->dir, 0755), 0);
         assert_int_equal(sd_event_new(&env->event), 0);
         assert_int_equal(api_new(env->event, &backend, env, &env->api), 0);

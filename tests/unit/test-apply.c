@@ -11,7 +11,7 @@
 /* A machine, a writer in a child, an applier, and what came out of it. */
 typedef struct Bench {
         Machine machine;
-        char folder[40]; /* of the ledger */
+        char folder[SCRATCH_MAX]; /* of the ledger */
         int fd;
         pid_t child;
         Applier *applier;
@@ -65,8 +65,7 @@ static int setup(void **state)
         Bench *b = calloc(1, sizeof(*b));
 
         assert_int_equal(machine_init(&b->machine), 0);
-        snprintf(b->folder, sizeof(b->folder), "/tmp/numaio-ledger-XXXXXX");
-        assert_non_null(mkdtemp(b->folder));
+        scratch_make(b->folder, "ledger");
         *state = b;
         return 0;
 }

@@ -15,9 +15,9 @@
 #include <sys/wait.h>
 
 typedef struct Place {
-        char base[40];
-        char folder[60]; /* made by the ledger */
-        char file[80];
+        char base[SCRATCH_MAX];
+        char folder[SCRATCH_MAX + 8]; /* made by the ledger */
+        char file[SCRATCH_MAX + 16];
         Ledger *ledger;
 } Place;
 
@@ -36,8 +36,7 @@ static int setup(void **state)
 {
         Place *p = calloc(1, sizeof(*p));
 
-        snprintf(p->base, sizeof(p->base), "/tmp/numaio-ledger-XXXXXX");
-        assert_non_null(mkdtemp(p->base));
+        scratch_make(p->base, "ledger");
         snprintf(p->folder, sizeof(p->folder), "%s/ledger", p->base);
         snprintf(p->file, sizeof(p->file), "%s/ledger", p->folder);
         open_place(p);

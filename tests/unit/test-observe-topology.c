@@ -192,11 +192,11 @@ static void the_command_line_stands_in_for_files(void **state)
 
 static void a_root_without_sysfs_is_an_error(void **state)
 {
-        char dir[] = "/tmp/numaio-empty-XXXXXX";
+        char dir[SCRATCH_MAX];
         _cleanup_(root_freep) Root *root = NULL;
         Snapshot *s = NULL;
 
-        assert_non_null(mkdtemp(dir));
+        scratch_make(dir, "empty");
         assert_int_equal(root_open(dir, &root), 0);
         assert_int_equal(observe(root, NULL, 0, &s), -ENOENT);
         assert_null(s);

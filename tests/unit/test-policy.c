@@ -522,14 +522,13 @@ static int remove_entry(const char *path, const struct stat *st, int flag, struc
 
 /* A temporary folder with the folders "low" and "high" in it, the arguments of policy_load_dirs(). */
 typedef struct Folders {
-        char top[64], low[80], high[80], missing[80];
+        char top[SCRATCH_MAX], low[SCRATCH_MAX + 16], high[SCRATCH_MAX + 16], missing[SCRATCH_MAX + 16];
         const char *dirs[3];
 } Folders;
 
 static void folders_make(Folders *f)
 {
-        snprintf(f->top, sizeof(f->top), "/tmp/test-policy.XXXXXX");
-        assert_non_null(mkdtemp(f->top));
+        scratch_make(f->top, "policy");
         snprintf(f->low, sizeof(f->low), "%s/low", f->top);
         snprintf(f->high, sizeof(f->high), "%s/high", f->top);
         snprintf(f->missing, sizeof(f->missing), "%s/missing", f->top);

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-static char dir[] = "/tmp/numaio-root-XXXXXX";
+static char dir[SCRATCH_MAX];
 
 static void put(const char *name, const char *text, size_t size)
 {
@@ -34,7 +34,7 @@ static int setup(void **state)
 {
         Root *root;
 
-        assert_non_null(mkdtemp(dir));
+        scratch_make(dir, "root");
         put("list", "0-3\n\0", 5);
         put("number", "-1\n", 3);
         put("eth10", "", 0);

@@ -16,7 +16,7 @@
 /* A writer whose sink does what a test wants, and notes what came to it. */
 typedef struct Desk {
         Machine machine;
-        char folder[40];
+        char folder[SCRATCH_MAX];
         Ledger *ledger;
         Standin *standin;
         WriterSink kernel; /* the stand-in's */
@@ -36,12 +36,12 @@ typedef struct Desk {
 /* What the ledger's file would say after a kill at this instant. */
 static char *tell_file(const Desk *d)
 {
-        char folder[] = "/tmp/numaio-copy-XXXXXX";
+        char folder[SCRATCH_MAX];
         _cleanup_(ledger_freep) Ledger *l = NULL;
         _cleanup_(freep) char *command = NULL;
         const LedgerEntry *e;
 
-        assert_non_null(mkdtemp(folder));
+        scratch_make(folder, "copy");
         command = strf("cp %s/ledger %s/ledger", d->folder, folder);
         assert_int_equal(system(command), 0);
         assert_int_equal(ledger_open(folder, "", &l, NULL), 0);
@@ -108,8 +108,7 @@ static int setup(void **state)
         Desk *d = calloc(1, sizeof(*d));
 
         assert_int_equal(machine_init(&d->machine), 0);
-        snprintf(d->folder, sizeof(d->folder), "/tmp/numaio-ledger-XXXXXX");
-        assert_non_null(mkdtemp(d->folder));
+        scratch_make(d->folder, "ledger");
         assert_int_equal(standin_new(d->machine.root, &d->standin), 0);
         d->kernel = standin_sink(d->standin);
         d->sink = (WriterSink) { .write = on_write, .userdata = d };

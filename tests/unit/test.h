@@ -8,3 +8,18 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SCRATCH_MAX 96 /* leaves room for the name of a socket */
+
+/* Makes a folder below TMPDIR, or /tmp, and puts its path into `ret`; whoever asked for it removes it. */
+static inline void scratch_make(char ret[SCRATCH_MAX], const char *name)
+{
+        const char *top = getenv("TMPDIR");
+
+        assert_in_range(snprintf(ret, SCRATCH_MAX, "%s/numaio-%s-XXXXXX", top && *top ? top : "/tmp", name),
+                        0, SCRATCH_MAX - 1);
+        assert_non_null(mkdtemp(ret));
+}

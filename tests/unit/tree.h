@@ -19,8 +19,8 @@
 
 static inline void tree_init(Machine *m)
 {
-        *m = (Machine) { .dir = "/tmp/numaio-tree-XXXXXX" };
-        assert_non_null(mkdtemp(m->dir));
+        *m = (Machine) { .dir = "" };
+        scratch_make(m->dir, "tree");
         machine_put(m, "proc/version", "");
         machine_put(m, "sys/kernel/notes", "");
         assert_int_equal(root_open(m->dir, &m->root), 0);
