@@ -212,8 +212,8 @@ static bool has_role(const char *id, const char *role)
 
 static DecisionState state_without_change(const Decision *d, const Verdict *v)
 {
-        if (v && v->state == VERDICT_HELD)
-                return DECISION_HELD;
+        if (v && v->state == VERDICT_HELD) /* what could not be put back has a first value still */
+                return d->state == DECISION_FAILED && d->first ? DECISION_FAILED : DECISION_HELD;
         if (v && v->state == VERDICT_LEFT)
                 return DECISION_LEFT;
         if (d->state == DECISION_REFUSED)
@@ -293,10 +293,10 @@ int book_update(Book *b, const Snapshot *s, const Plan *p)
         for (size_t i = 0; i < b->n; i++) {
                 Decision *d = &b->items[i];
 
-                if (d->state != DECISION_RIGHT && d->state != DECISION_APPLIED)
+                if (d->state != DECISION_RIGHT && d->state != DECISION_APPLIED && d->state != DECISION_HELD)
                         continue;
                 d->error = 0; /* whatever was tried last, what is in force is right */
-                if (set_string(&d->desired, d->current) < 0)
+                if (d->state != DECISION_HELD && set_string(&d->desired, d->current) < 0)
                         return -ENOMEM;
         }
         return 0;

@@ -55,6 +55,23 @@ static unsigned count_state(const Manager *m, DecisionState state)
         return n;
 }
 
+/* The changes that a new plan still has for a device (NULL = all); what of a held one could not be put back
+ * is none. */
+static unsigned count_pending(const Manager *m, const char *device)
+{
+        unsigned n = 0;
+
+        for (size_t i = 0; i < book_count(m->book); i++) {
+                const Decision *d = book_at(m->book, i);
+
+                if (!d->path || (device && strcmp(device, d->device) != 0))
+                        continue;
+                n += d->state == DECISION_PLANNED ||
+                     (d->state == DECISION_FAILED && !strv_contains(&m->held, d->device));
+        }
+        return n;
+}
+
 /* Devices for which the policy asks for what cannot be. */
 static unsigned count_errors(const Manager *m)
 {
@@ -165,11 +182,11 @@ static json_t *get_status(void *userdata)
                 root_path(m->root), "uptime_seconds", (json_int_t)((manager_now(m) - m->started) / 1000000),
                 "devices", (int)(m->snapshot ? m->snapshot->n_devices : 0), "vectors", "total", (int)c.total,
                 "managed", (int)c.managed, "local", (int)c.local, "remote", (int)c.remote, "changes_pending",
-                (int)(count_state(m, DECISION_PLANNED) + count_state(m, DECISION_FAILED)), "writes",
-                (json_int_t)m->writes, "refused", (int)count_state(m, DECISION_REFUSED), "held",
-                strings(&m->held), "policies", strings(policy_files(m->policy)), "policy_errors",
-                policy_errors(m), "events", "udev", (json_int_t)e.udev, "netlink", (json_int_t)e.netlink,
-                "overruns", (json_int_t)e.overruns, "passes", (json_int_t)m->passes);
+                (int)count_pending(m, NULL), "writes", (json_int_t)m->writes, "refused",
+                (int)count_state(m, DECISION_REFUSED), "held", strings(&m->held), "policies",
+                strings(policy_files(m->policy)), "policy_errors", policy_errors(m), "events", "udev",
+                (json_int_t)e.udev, "netlink", (json_int_t)e.netlink, "overruns", (json_int_t)e.overruns,
+                "passes", (json_int_t)m->passes);
 }
 
 static json_t *get_topology(void *userdata)
@@ -331,17 +348,13 @@ static bool is_answer(const Manager *m, const Request *q, const Decision *d)
 static json_t *answer_body(const Manager *m, const Request *q)
 {
         json_t *a = json_array();
-        int left = 0;
-
         for (size_t i = 0; i < book_count(m->book); i++) {
                 const Decision *d = book_at(m->book, i);
 
-                left += d->path && (d->state == DECISION_PLANNED || d->state == DECISION_FAILED) &&
-                        (!q->device || strcmp(q->device, d->device) == 0);
                 if (is_answer(m, q, d))
                         json_array_append_new(a, decision_to_json(d));
         }
-        return json_pack("{s:o, s:i}", "changes", a, "left", left);
+        return json_pack("{s:o, s:i}", "changes", a, "left", (int)count_pending(m, q->device));
 }
 
 void manager_answer(Manager *m, int error, const Error *e)
