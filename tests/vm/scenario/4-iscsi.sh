@@ -160,7 +160,7 @@ if have_daemon; then
 	wait_for 10 quiet
 	uevent_time add "/workqueue/iscsi_q_$number"
 	last=$(writes_since_mark | awk -v id="$device" '$2 == id { t = $1 } END { print t }')
-	note "from the workqueue's uevent to the last write: $(((${last:-0} - REPLY) / 1000)) ms"
+	[ -z "$last" ] || note "from the workqueue's uevent to the last write: $(((last - REPLY) / 1000)) ms"
 fi
 check "log-out again" logout
 ip addr del 10.9.1.1/32 dev "$nic2"
