@@ -39,6 +39,8 @@ static VectorCounts count_all(const Manager *m)
                 all.managed += c.managed;
                 all.local += c.local;
                 all.remote += c.remote;
+                all.settable_local += c.settable_local;
+                all.settable_remote += c.settable_remote;
         }
         return all;
 }
@@ -124,8 +126,9 @@ static char *status_text(const Manager *m)
                 tail = strdup("");
         if (!tail)
                 return NULL;
-        return strf("%zu devices, %u of %u vectors local (%u kernel-managed)%s", m->snapshot->n_devices,
-                    c.local, c.local + c.remote, c.managed, tail);
+        return strf("%zu devices, %u of %u settable vectors local, %u vectors kernel-managed%s",
+                    m->snapshot->n_devices, c.settable_local, c.settable_local + c.settable_remote, c.managed,
+                    tail);
 }
 
 void manager_notify_status(Manager *m)

@@ -149,9 +149,10 @@ VectorCounts device_count_vectors(const Snapshot *s, const Device *d, int node)
                         continue;
                 if (cpuset_is_subset(vector_target(v), n->cpus)) {
                         c.local++;
-                        c.managed_local += v->managed;
+                        c.settable_local += !v->managed;
                 } else {
                         c.remote++;
+                        c.settable_remote += !v->managed;
                 }
         }
         return c;

@@ -160,7 +160,8 @@ const CpuSet *vector_target(const Vector *v);
 
 typedef struct VectorCounts {
         unsigned total, managed, local, remote;
-        unsigned managed_local; /* of the managed ones */
+        unsigned settable_local, settable_remote; /* those of them that are not kernel-managed */
+        unsigned managed_local;                   /* of the managed ones */
 } VectorCounts;
 
 /* Counts a device's vectors against a node; local and remote are 0 while the node is NODE_UNKNOWN. A vector

@@ -151,18 +151,9 @@ static json_t *vector_counts(const Snapshot *s, const Device *d, int node)
 /* {local, remote} of the vectors that are not kernel-managed: those that somebody can place. */
 static json_t *settable_counts(const Snapshot *s, const Device *d, int node)
 {
-        const Node *n = snapshot_node(s, node);
-        int local = 0, remote = 0;
+        VectorCounts c = device_count_vectors(s, d, node);
 
-        for (size_t i = 0; n && i < d->n_vectors; i++) {
-                if (d->vectors[i].managed)
-                        continue;
-                if (cpuset_is_subset(vector_target(&d->vectors[i]), n->cpus))
-                        local++;
-                else
-                        remote++;
-        }
-        return json_pack("{s:i, s:i}", "local", local, "remote", remote);
+        return json_pack("{s:i, s:i}", "local", (int)c.settable_local, "remote", (int)c.settable_remote);
 }
 
 static json_t *scsi_hosts(const Device *d)
