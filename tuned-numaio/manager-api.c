@@ -18,8 +18,7 @@
 
 /* --- figures --- */
 
-/* The node that the plan used for a device's interrupts. */
-static int planned_node(const Manager *m, const Device *d)
+int manager_planned_node(const Manager *m, const Device *d)
 {
         for (size_t i = 0; i < m->plan->n_verdicts; i++)
                 if (strcmp(m->plan->verdicts[i].device, d->id) == 0)
@@ -33,7 +32,7 @@ static VectorCounts count_all(const Manager *m)
 
         for (size_t i = 0; m->snapshot && m->plan && i < m->snapshot->n_devices; i++) {
                 const Device *d = &m->snapshot->devices[i];
-                VectorCounts c = device_count_vectors(m->snapshot, d, planned_node(m, d));
+                VectorCounts c = device_count_vectors(m->snapshot, d, manager_planned_node(m, d));
 
                 all.total += c.total;
                 all.managed += c.managed;

@@ -95,6 +95,7 @@ static Baseline *find_baseline(Manager *m, const char *device)
         return NULL;
 }
 
+/* A device that comes back begins anew. */
 static void drop_gone_baselines(Manager *m)
 {
         size_t kept = 0;
@@ -138,7 +139,7 @@ static int take_baseline(Manager *m, const Device *d)
                 }
         }
         if (b->counts.total != d->n_vectors)
-                b->counts = device_count_vectors(m->snapshot, d, d->node);
+                b->counts = device_count_vectors(m->snapshot, d, manager_planned_node(m, d));
         return 0;
 }
 
