@@ -221,6 +221,17 @@ static DecisionState state_without_change(const Decision *d, const Verdict *v)
         return d->first ? DECISION_APPLIED : DECISION_RIGHT;
 }
 
+/* The ledger does not know rules: what was adopted from it takes the one that is in force. */
+static int take_rule(Decision *d, const Reason *from)
+{
+        if (!d->reason.rule || *d->reason.rule)
+                return 0;
+        d->reason.line = from->line;
+        return set_string(&d->reason.rule, from->rule) < 0 || set_string(&d->reason.file, from->file) < 0
+                       ? -ENOMEM
+                       : 0;
+}
+
 /* A decision about one file that the plan says nothing of any more. Returns 1, 0 = what it was about is gone,
  * or -ENOMEM. */
 static int refresh(Decision *d, const Snapshot *s, const Plan *p)
@@ -246,6 +257,8 @@ static int refresh(Decision *d, const Snapshot *s, const Plan *p)
         if (v)
                 d->node = v->node;
         d->state = state_without_change(d, v);
+        if (v && take_rule(d, &v->reason) < 0)
+                return -ENOMEM;
         return r;
 }
 

@@ -55,7 +55,9 @@ static Decision *look(Book *b, const char *key, const char *affinity, const char
         Plan p = { .changes = &c, .n_changes = desired ? 1 : 0, .verdicts = &v, .n_verdicts = 1 };
 
         v.state = desired ? VERDICT_CHANGES : VERDICT_RIGHT;
-        v.reason.text = (char *)"so";
+        v.reason = (Reason) {
+                .rule = (char *)"near", .file = (char *)"test.yaml", .line = 3, .text = (char *)"so"
+        };
         assert_int_equal(book_update(b, s, &p), 0);
         return book_find(b, ID);
 }
@@ -151,6 +153,7 @@ static void adopted(void **state)
         assert_int_equal(d->irq, 30);
         assert_int_equal(d->node, 1);
         assert_string_equal(d->reason.text, "set before this process was started, and still right");
+        assert_string_equal(d->reason.rule, "near");
         /* The writer was started anew, and its ledger is read again: the reason is known by now. */
         d = look(b, "q0", "0", "4");
         assert_int_equal(book_adopt(b, entry), 0);
