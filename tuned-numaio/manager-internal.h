@@ -14,7 +14,8 @@
 #include <systemd/sd-event.h>
 
 /* What the files of the manager share: manager.c (events and passes), manager-writer.c (the writer's
- * connection and answers), manager-api.c (requests and their JSON). */
+ * connection and answers), manager-gate.c (which changes may go to it), manager-api.c (requests and their
+ * JSON). */
 
 typedef enum RequestKind { REQUEST_APPLY, REQUEST_RESTORE } RequestKind;
 
@@ -109,6 +110,11 @@ int manager_ask_iscsi(Manager *m);
 int manager_submit_restore(Manager *m, const char *device);
 int manager_submit_release(Manager *m, const char *device);
 void manager_forget_stale_refusals(Manager *m, bool *ret_changed);
+
+/* manager-gate.c */
+/* Whether a change may go to the writer now; asked for each change of each pass that may write. Whatever
+ * keeps one back says so in its decision, which the next look makes anew. */
+bool manager_may_submit(Manager *m, const Change *c, Decision *d);
 
 /* manager-api.c */
 extern const ApiBackend manager_api_backend;

@@ -366,7 +366,6 @@ static void fail(Manager *m, const Change *c, int error)
 int manager_submit(Manager *m)
 {
         ApplyMode mode = policy_defaults(m->policy)->apply;
-        const char *only = mode == APPLY_ASK && m->request_active ? m->requests[0].device : NULL;
         int n = 0, r;
 
         if (m->options.observe || m->writer_fd < 0 || m->stopping || mode == APPLY_NEVER ||
@@ -376,7 +375,7 @@ int manager_submit(Manager *m)
                 const Change *c = &m->plan->changes[i];
                 Decision *d = book_find(m->book, c->id);
 
-                if (c->settable == SETTABLE_NO || !d || (only && strcmp(c->device, only) != 0))
+                if (!d || !manager_may_submit(m, c, d))
                         continue;
                 if (!decision_try(d, m->round, c->desired))
                         continue;

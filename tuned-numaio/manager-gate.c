@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "manager-internal.h"
+
+#include <string.h>
+
+bool manager_may_submit(Manager *m, const Change *c, Decision *d)
+{
+        const bool ask = policy_defaults(m->policy)->apply == APPLY_ASK;
+        const char *only = ask && m->request_active ? m->requests[0].device : NULL;
+
+        if (c->settable == SETTABLE_NO)
+                return false;
+        return !only || strcmp(c->device, only) == 0;
+}
