@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "machines"))
 
 from synth.tree import scratch  # noqa: E402, F401
 
+DEFAULT_POLICY = Path(__file__).resolve().parents[2] / "policies/default.yaml"
 TIMEOUT = 60
 
 
@@ -101,6 +102,41 @@ class Daemon:
         passes = self.status()["passes"]
         os.kill(self.process.pid, signal.SIGHUP)
         self.wait_for(lambda: self.status()["passes"] > passes, "it does not look again")
+
+
+def writers_of(daemon):
+    """The children that stand in for writer and kernel; those that it has not waited for count."""
+    with contextlib.suppress(OSError):
+        children = f"/proc/{daemon.process.pid}/task/{daemon.process.pid}/children"
+        return [int(pid) for pid in Path(children).read_text().split()]
+    return []
+
+
+def kill(pid):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def ask_quietly(daemon, *request):
+    """Whether it is answered at all depends on who is killed first."""
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        daemon.ask(*request)
+
+
+def write_policy(folder, words):
+    """The shipped policy with these words replaced, as a file in the folder."""
+    text = DEFAULT_POLICY.read_text()
+    for old, new in words.items():
+        assert old in text, old
+        text = text.replace(old, new)
+    file = folder / "policy.yaml"
+    file.write_text(text)
+    return file
+
+
+def ask_policy(folder):
+    """It changes nothing before somebody asks for it."""
+    return write_policy(folder, {"apply: auto": "apply: ask"})
 
 
 def affinities(root):

@@ -254,6 +254,9 @@ static void bad_pages(void **state)
                 "{\"managed_errno\": \"ENOENT\"}",
                 "{\"managed_errno\": 5}",
                 "{\"remapping\": 1}",
+                "{\"read_only\": 1}",
+                "{\"write_usec\": -1}",
+                "{\"write_usec\": \"1\"}",
                 "{\"refused_workqueues\": \"iscsi_q_0\"}",
                 "{\"refused_workqueues\": [0]}",
                 "{\"remapping\": true, \"remapping\": false}",
@@ -266,6 +269,28 @@ static void bad_pages(void **state)
                 assert_int_equal(standin_new(b->machine.root, &s), -EINVAL);
         }
         assert_null(s);
+}
+
+/* Where a log is there, each write is in it before it is done and after; a file system that is read-only
+ * takes none. */
+static void log_of_writes(void **state)
+{
+        Bench *b = *state;
+
+        machine_put(&b->machine, "standin.log", "");
+        start(b, "{\"write_usec\": 1}");
+        assert_int_equal(write_irq(b, 30, "3"), 0);
+        assert_int_equal(write_irq(b, 30, "9"), -ERANGE);
+        start(b, "{\"read_only\": true}");
+        assert_int_equal(write_queue(b, "30"), -EROFS);
+        machine_expect(&b->machine, "standin.log",
+                       "write proc/irq/30/smp_affinity_list 0-7 3\n"
+                       "done proc/irq/30/smp_affinity_list 0\n"
+                       "write proc/irq/30/smp_affinity_list 3 9\n"
+                       "done proc/irq/30/smp_affinity_list 34\n"
+                       "write " QUEUE " ff 30\n"
+                       "done " QUEUE " 30");
+        machine_expect(&b->machine, QUEUE, "ff");
 }
 
 static void never_on_the_live_machine(void **state)
@@ -349,6 +374,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(width_of_masks, setup, teardown),
                 cmocka_unit_test_setup_teardown(captures_may_lack_files, setup, teardown),
                 cmocka_unit_test_setup_teardown(bad_pages, setup, teardown),
+                cmocka_unit_test_setup_teardown(log_of_writes, setup, teardown),
                 cmocka_unit_test_setup_teardown(never_on_the_live_machine, setup, teardown),
                 cmocka_unit_test_setup_teardown(never_on_mounted_kernel_files, setup, teardown),
                 cmocka_unit_test_setup_teardown(one_writer_for_a_ledger, setup, teardown),

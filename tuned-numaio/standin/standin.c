@@ -7,15 +7,11 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <linux/magic.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/vfs.h>
-#include <sys/wait.h>
 #include <time.h>
 
-#define CHILD_SOCKET 3 /* the descriptor that a child keeps */
+#define LOG_FILE "standin.log"
 
 struct Standin {
         const Root *root;
@@ -24,6 +20,9 @@ struct Standin {
         CpuSet *full;    /* CPUs without a free vector */
         Strv refused;    /* workqueues whose mask cannot be set */
         int managed_errno;
+        bool read_only;  /* as if /proc/irq and /sys were mounted so */
+        bool log;        /* each write is noted in LOG_FILE, which was there at the start */
+        unsigned delay;  /* microseconds that each write takes */
         bool remapping;  /* false: a move waits for the next interrupt, which never comes here */
         unsigned n_cpus; /* as the kernel's nr_cpu_ids: the highest possible CPU + 1 */
         unsigned *load;  /* vectors effective on each CPU; made at the first IRQ write */
@@ -85,6 +84,21 @@ static int read_names(const json_t *page, const char *key, Strv *ret)
         return 0;
 }
 
+/* What tests want to happen. */
+static int read_faults(Standin *s, const json_t *page)
+{
+        const json_t *read_only = json_object_get(page, "read_only"),
+                     *delay = json_object_get(page, "write_usec");
+        json_int_t usec = json_integer_value(delay);
+
+        if ((read_only && !json_is_boolean(read_only)) || (delay && !json_is_integer(delay)) || usec < 0 ||
+            usec > 999999)
+                return -EINVAL;
+        s->read_only = json_is_true(read_only);
+        s->delay = (unsigned)usec;
+        return 0;
+}
+
 static int read_page(Standin *s, const json_t *page)
 {
         const json_t *managed_errno = json_object_get(page, "managed_errno");
@@ -98,7 +112,7 @@ static int read_page(Standin *s, const json_t *page)
         s->managed_errno = strcmp(name, "EIO") == 0 ? -EIO : -EPERM;
         s->remapping = !json_is_false(remapping);
         if (read_numbers(page, "managed_irqs", &s->managed) < 0 ||
-            read_names(page, "refused_workqueues", &s->refused) < 0)
+            read_names(page, "refused_workqueues", &s->refused) < 0 || read_faults(s, page) < 0)
                 return -EINVAL;
         return read_numbers(page, "full_cpus", &s->full);
 }
@@ -152,6 +166,7 @@ static int refuse_live_root(const Root *root)
 int standin_new(const Root *root, Standin **ret)
 {
         _cleanup_(standin_freep) Standin *s = NULL;
+        struct stat st;
         int r;
 
         r = refuse_live_root(root);
@@ -176,6 +191,7 @@ int standin_new(const Root *root, Standin **ret)
         r = read_standin_json(s);
         if (r < 0)
                 return r;
+        s->log = root_stat(root, &st, LOG_FILE) >= 0;
         *ret = STEAL_PTR(s);
         return 0;
 }
@@ -401,10 +417,38 @@ static int write_workqueue(Standin *s, const char *path, const char *value)
         return text ? put_text(fd, text) : -ENOMEM;
 }
 
-static int write_value(void *userdata, const Root *root, WriterKind kind, const char *path, const char *value)
+/* Appends a line to the copy's own log, "write PATH OLD NEW" or "done PATH ERRNO", whole or not at all. */
+static int log_line(const Standin *s, const char *word, const char *path, const char *text)
 {
-        Standin *s = userdata;
+        _cleanup_(freep) char *line = strf("%s %s %s\n", word, path, text);
+        _cleanup_(closep) int fd = -1;
+        size_t n;
 
+        if (!line)
+                return -ENOMEM;
+        fd = root_open_file(s->root, O_WRONLY | O_APPEND | O_NOFOLLOW, LOG_FILE);
+        if (fd < 0)
+                return fd;
+        n = strlen(line);
+        return write(fd, line, n) == (ssize_t)n ? 0 : -EIO;
+}
+
+static int log_write(const Standin *s, const char *path, const char *value)
+{
+        _cleanup_(freep) char *old = NULL, *text = NULL;
+        int r;
+
+        r = root_read(s->root, &old, "%s", path);
+        if (r < 0)
+                return r;
+        text = strf("%s %s", old, value);
+        return text ? log_line(s, "write", path, text) : -ENOMEM;
+}
+
+static int write_kind(Standin *s, WriterKind kind, const char *path, const char *value)
+{
+        if (s->read_only)
+                return -EROFS;
         switch (kind) {
         case WRITER_IRQ_AFFINITY:
                 return write_irq(s, path, value);
@@ -416,152 +460,24 @@ static int write_value(void *userdata, const Root *root, WriterKind kind, const 
         return -EOPNOTSUPP;
 }
 
+static int write_value(void *userdata, const Root *root, WriterKind kind, const char *path, const char *value)
+{
+        const Standin *s = userdata;
+        char number[16];
+        int r, l;
+
+        r = s->log ? log_write(s, path, value) : 0;
+        if (r < 0)
+                return r;
+        if (s->delay > 0)
+                (void)nanosleep(&(struct timespec) { .tv_nsec = s->delay * 1000L }, NULL);
+        r = write_kind(userdata, kind, path, value);
+        snprintf(number, sizeof(number), "%d", -r);
+        l = s->log ? log_line(s, "done", path, number) : 0;
+        return r < 0 ? r : l;
+}
+
 WriterSink standin_sink(Standin *s)
 {
         return (WriterSink) { .write = write_value, .userdata = s };
-}
-
-/* What a child serves with. */
-typedef struct Service {
-        Root *root;
-        Standin *standin;
-        Ledger *ledger;
-        Writer *writer;
-        WriterSink sink;
-} Service;
-
-static void service_done(Service *v)
-{
-        writer_free(v->writer);
-        ledger_free(v->ledger);
-        standin_free(v->standin);
-        root_free(v->root);
-}
-
-/* The ledger of a writer whose parent was killed is free a moment later: that writer ends what it is at
- * first. */
-static int open_ledger(const char *folder, const char *boot_id, Ledger **ret)
-{
-        const struct timespec pause = { .tv_nsec = 20000000 };
-        int r;
-
-        for (unsigned tries = 0; tries < 150; tries++) {
-                r = ledger_open(folder, boot_id, ret, NULL);
-                if (r != -EBUSY)
-                        return r;
-                (void)nanosleep(&pause, NULL);
-        }
-        return -EBUSY;
-}
-
-static int service_init(Service *v, const char *root, const char *folder)
-{
-        _cleanup_(freep) char *boot_id = NULL;
-        int r;
-
-        r = root_open(root, &v->root);
-        if (r >= 0)
-                r = standin_new(v->root, &v->standin);
-        if (r < 0)
-                return r;
-        r = root_read(v->root, &boot_id, "proc/sys/kernel/random/boot_id");
-        if (r < 0 && r != -ENOENT)
-                return r;
-        r = open_ledger(folder, boot_id ? boot_id : "", &v->ledger);
-        if (r < 0)
-                return r;
-        v->sink = standin_sink(v->standin);
-        return writer_new(v->root, v->ledger, &v->sink, &v->writer);
-}
-
-/* The first message tells the parent how the start went. */
-static int run_child(const char *root, const char *folder)
-{
-        _cleanup_(service_done) Service v = { 0 };
-        int r;
-
-        r = service_init(&v, root, folder);
-        if (send(CHILD_SOCKET, &r, sizeof(r), MSG_NOSIGNAL) != sizeof(r) || r < 0)
-                return r;
-        return writer_serve(v.writer, CHILD_SOCKET);
-}
-
-/* Ctrl-C on a terminal reaches the child too; it ends when its parent does, not before. */
-static int become_child(int parents_fd, int fd, pid_t parent)
-{
-        sigset_t none;
-
-        close(parents_fd);
-        sigemptyset(&none);
-        if (sigprocmask(SIG_SETMASK, &none, NULL) < 0 || signal(SIGINT, SIG_IGN) == SIG_ERR ||
-            signal(SIGTERM, SIG_DFL) == SIG_ERR || prctl(PR_SET_PDEATHSIG, SIGTERM) < 0)
-                return -errno;
-        if (getppid() != parent)
-                return -ESRCH;
-        if (fd != CHILD_SOCKET && dup2(fd, CHILD_SOCKET) < 0)
-                return -errno;
-        return close_range(CHILD_SOCKET + 1, ~0u, 0) < 0 ? -errno : 0;
-}
-
-int standin_make_folder(const char *root, char **ret, Error *e)
-{
-        static const char *const parts[] = { "/run", "/tuned-numaio", "/ledger" };
-        _cleanup_(freep) char *path = strdup(root);
-        struct stat st;
-
-        for (size_t i = 0; path && i < ARRAY_SIZE(parts); i++) {
-                char *longer = strf("%s%s", path, parts[i]);
-
-                free(path);
-                path = longer;
-                if (!path)
-                        break;
-                if ((mkdir(path, 0755) < 0 && errno != EEXIST) || lstat(path, &st) < 0)
-                        return error_set(e, -errno, path, "it cannot be made: %s", strerror(errno));
-                if (!S_ISDIR(st.st_mode))
-                        return error_set(e, -ENOTDIR, path,
-                                         "this has to be a folder, what was set is kept there");
-        }
-        if (!path)
-                return error_set(e, -ENOMEM, NULL, "out of memory");
-        *ret = STEAL_PTR(path);
-        return 0;
-}
-
-int standin_start_writer(const char *root, const char *folder, pid_t *ret_pid)
-{
-        _cleanup_(closep) int mine = -1, theirs = -1;
-        int fds[2], r = 0;
-        pid_t parent = getpid(), pid;
-        ssize_t n;
-
-        if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
-                return -errno;
-        mine = fds[0];
-        theirs = fds[1];
-        pid = fork();
-        if (pid < 0)
-                return -errno;
-        if (pid == 0) {
-                r = become_child(mine, theirs, parent);
-                if (r >= 0)
-                        r = run_child(root, folder);
-                _exit(r < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
-        }
-        close(STEAL_FD(theirs));
-        do
-                n = recv(mine, &r, sizeof(r), 0);
-        while (n < 0 && errno == EINTR);
-        if (n != sizeof(r))
-                r = -ECHILD;
-        else if (r >= 0 && fcntl(mine, F_SETFL, O_NONBLOCK) < 0)
-                r = -errno;
-        if (r < 0) {
-                /* The child has ended, or does so now. */
-                close(STEAL_FD(mine));
-                (void)waitpid(pid, NULL, 0);
-                return r;
-        }
-        *ret_pid = pid;
-        return STEAL_FD(mine);
 }

@@ -11,7 +11,9 @@
  * beyond the machine, -ENOSPC where the machine says that a CPU has no free vector. A workqueue's cpumask
  * takes the mask form alone, and refuses every value with -EACCES where the machine says so. What such a
  * machine is like besides /sys and /proc stands in ROOT/standin.json: managed_irqs, managed_errno, remapping,
- * full_cpus, refused_workqueues (names); all optional. */
+ * full_cpus, refused_workqueues (names); all optional. For tests: read_only (true: each write ends with
+ * -EROFS), write_usec (how long each write takes). Where ROOT/standin.log is there at the start, each write
+ * appends a line "write PATH OLD NEW" to it before, and "done PATH ERRNO" after. */
 typedef struct Standin Standin;
 
 /* Refuses the live root, and a folder where the running kernel's /proc or /sys is mounted, with -EPERM;
@@ -22,6 +24,8 @@ DEFINE_CLEANUP(Standin, standin_free)
 
 /* The sink for a writer; valid as long as the stand-in. */
 WriterSink standin_sink(Standin *s);
+
+/* child.c: a writer with this sink as a process of its own. */
 
 /* Makes ROOT/run/tuned-numaio/ledger as far as it is missing, and returns its path, which the caller frees. A
  * link in it could lead to the ledger of the machine that runs: -ENOTDIR, with the text in *e like all
