@@ -11,20 +11,20 @@
  * event loop, and nothing blocks. */
 typedef struct Api Api;
 
-/* One write that is being answered. */
+/* One request that is being answered. */
 typedef struct ApiRequest ApiRequest;
 
-/* Returned by a write callback that will answer later, by api_request_done(). */
+/* Returned by a callback that will answer later, by api_request_done(). */
 #define API_DEFERRED 1
 
 /* What the API asks of whoever runs it. Readers return a new reference; NULL = memory is short, or for a
  * single device or decision: there is none of this id. devices and decisions give arrays, which the API
  * filters and wraps.
  *
- * Writers return 0 with *ret set, API_DEFERRED, or a negative errno with the text in *e (-ENOENT: no such
- * device; -EBUSY: another one is running; -ENOTCONN: no writer; -EOPNOTSUPP: not possible here). A writer
- * that is NULL is answered with 501. body is an object whose keys were checked ("device", a string, or none),
- * or NULL when there was none; it is valid during the call. */
+ * rates and the writers return 0 with *ret set, API_DEFERRED, or a negative errno with the text in *e
+ * (-ENOENT: no such device; -EBUSY: another one is running; -ENOTCONN: no writer; -EOPNOTSUPP: not possible
+ * here). A writer that is NULL is answered with 501. body is an object whose keys were checked ("device", a
+ * string, or none), or NULL when there was none; it is valid during the call. */
 typedef struct ApiBackend {
         json_t *(*status)(void *userdata);
         json_t *(*topology)(void *userdata);
@@ -32,6 +32,7 @@ typedef struct ApiBackend {
         json_t *(*device)(void *userdata, const char *id);
         json_t *(*decisions)(void *userdata);
         json_t *(*decision)(void *userdata, const char *id);
+        int (*rates)(void *userdata, ApiRequest *req, const json_t *body, json_t **ret, Error *e);
         int (*plan)(void *userdata, ApiRequest *req, const json_t *body, json_t **ret, Error *e);
         int (*apply)(void *userdata, ApiRequest *req, const json_t *body, json_t **ret, Error *e);
         int (*restore)(void *userdata, ApiRequest *req, const json_t *body, json_t **ret, Error *e);

@@ -133,38 +133,43 @@ static int run_decision(const Call *c, Answer *a)
         return answer_one(c, "decision", c->backend->decision(c->userdata, c->id), a);
 }
 
-typedef int (*Writer)(void *userdata, ApiRequest *req, const json_t *body, json_t **ret, Error *e);
+typedef int (*Answerer)(void *userdata, ApiRequest *req, const json_t *body, json_t **ret, Error *e);
 
-static int run_writer(const Call *c, Writer writer, Answer *a)
+static int run_answerer(const Call *c, Answerer answerer, Answer *a)
 {
         json_t *body = NULL;
         Error e = { 0 };
         int r;
 
-        if (!writer) {
+        if (!answerer) {
                 (void)answer_problem(a, PROBLEM_NOT_IMPLEMENTED, "this daemon cannot do that");
                 return 0;
         }
-        r = writer(c->userdata, c->request, c->body, &body, &e);
+        r = answerer(c->userdata, c->request, c->body, &body, &e);
         if (r == API_DEFERRED)
                 return r;
         answer_result(a, r, body, &e);
         return 0;
 }
 
+static int run_rates(const Call *c, Answer *a)
+{
+        return run_answerer(c, c->backend->rates, a);
+}
+
 static int run_plan(const Call *c, Answer *a)
 {
-        return run_writer(c, c->backend->plan, a);
+        return run_answerer(c, c->backend->plan, a);
 }
 
 static int run_apply(const Call *c, Answer *a)
 {
-        return run_writer(c, c->backend->apply, a);
+        return run_answerer(c, c->backend->apply, a);
 }
 
 static int run_restore(const Call *c, Answer *a)
 {
-        return run_writer(c, c->backend->restore, a);
+        return run_answerer(c, c->backend->restore, a);
 }
 
 static bool is_class(const char *s)
@@ -204,6 +209,7 @@ static const Route routes[] = {
         { "GET", "/v1/devices/{id}", AUTH_READ, run_device },
         { "GET", "/v1/decisions", AUTH_READ, run_decisions, decision_filters },
         { "GET", "/v1/decisions/{id}", AUTH_READ, run_decision },
+        { "GET", "/v1/rates", AUTH_READ, run_rates },
         { "POST", "/v1/plan", AUTH_READ, run_plan, NULL, no_keys },
         { "POST", "/v1/apply", AUTH_WRITE, run_apply, NULL, device_key },
         { "POST", "/v1/restore", AUTH_WRITE, run_restore, NULL, device_key },

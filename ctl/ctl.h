@@ -12,13 +12,15 @@ typedef struct Verb Verb;
 /* What the command line asks for. */
 typedef struct Ctl {
         bool json, changes;
+        unsigned interval, count; /* of watch: seconds between two answers, and how many; 0 = for ever */
         const char *socket, *root, *policy;
         Machine *machine; /* with a root alone */
 } Ctl;
 
 typedef enum VerbFlags {
-        VERB_WRITES = 1 << 0, /* changes something: not on a live root */
-        VERB_POLICY = 1 << 1, /* plans, so that --policy makes a difference */
+        VERB_WRITES = 1 << 0,  /* changes something: not on a live root */
+        VERB_POLICY = 1 << 1,  /* plans, so that --policy makes a difference */
+        VERB_REPEATS = 1 << 2, /* asks again and again */
 } VerbFlags;
 
 struct Verb {

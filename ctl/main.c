@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include "basic/parse.h"
 #include "ctl/ctl.h"
 #include "ctl/machine.h"
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <locale.h>
 #include <string.h>
 
 #define EXIT_USAGE 2
+#define INTERVAL   5u /* seconds between two answers of watch */
 
 enum {
         ARG_SOCKET = 0x100,
@@ -17,6 +20,8 @@ enum {
         ARG_POLICY,
         ARG_JSON,
         ARG_CHANGES,
+        ARG_INTERVAL,
+        ARG_COUNT,
         ARG_VERSION,
 };
 
@@ -29,6 +34,8 @@ static const struct {
 } options[] = {
         { "json", ARG_JSON, NULL, "Print JSON, as the API gives it" },
         { "changes", ARG_CHANGES, NULL, "plan: list each change below its device" },
+        { "interval", ARG_INTERVAL, "N", "watch: seconds between two answers, 5 by default" },
+        { "count", ARG_COUNT, "N", "watch: end after so many answers" },
         { "socket", ARG_SOCKET, "PATH", "Ask the daemon on this socket" },
         { "root", ARG_ROOT, "DIR", "Look at the machine below DIR, without a daemon" },
         { "policy", ARG_POLICY, "FILE", "With --root: this policy alone, not the built-in one" },
@@ -56,6 +63,17 @@ static int usage(const char *what, const char *which)
         return -EINVAL;
 }
 
+/* A number from 1 to max. */
+static int set_number(unsigned *to, const char *option, unsigned max)
+{
+        if (parse_unsigned(optarg, to) < 0 || *to < 1 || *to > max) {
+                fprintf(stderr, "numaioctl: %s takes a number from 1 to %u, not \"%s\"\n", option, max,
+                        optarg);
+                return -EINVAL;
+        }
+        return 1;
+}
+
 static int set_option(Ctl *c, int value)
 {
         switch (value) {
@@ -65,6 +83,10 @@ static int set_option(Ctl *c, int value)
         case ARG_CHANGES:
                 c->changes = true;
                 return 1;
+        case ARG_INTERVAL:
+                return set_number(&c->interval, "--interval", 3600);
+        case ARG_COUNT:
+                return set_number(&c->count, "--count", INT_MAX);
         case ARG_SOCKET:
                 c->socket = optarg;
                 return 1;
@@ -114,6 +136,8 @@ static int parse_verb(const Ctl *c, int n, char **words, const Verb **ret)
                 return usage("this verb needs an argument", v->name);
         if (c->changes && strcmp(v->name, "plan") != 0)
                 return usage("--changes is for plan", NULL);
+        if ((c->interval || c->count) && !(v->flags & VERB_REPEATS))
+                return usage("--interval and --count are for watch", NULL);
         if (c->root && c->socket)
                 return usage("--root and --socket exclude each other", NULL);
         if (c->policy && !c->root)
@@ -145,6 +169,27 @@ static int open_machine(Ctl *c)
         return r;
 }
 
+/* One answer; on a terminal, what repeats takes the place of the one before. */
+static int print_answer(Ctl *c, const Verb *v, const json_t *answer, Error *e)
+{
+        bool repeats = v->flags & VERB_REPEATS;
+        int r;
+
+        if (c->json) {
+                r = json_dumpf(answer, stdout, repeats ? JSON_COMPACT : JSON_INDENT(2));
+                putchar('\n');
+                if (r < 0)
+                        (void)error_set(e, -EIO, NULL, "the answer cannot be printed");
+        } else {
+                if (repeats && isatty(STDOUT_FILENO))
+                        fputs("\033[H\033[2J", stdout);
+                r = v->show(c, answer, e);
+        }
+        if (r == 0 && (fflush(stdout) < 0 || ferror(stdout)))
+                r = error_set(e, -EIO, NULL, "the answer cannot be printed");
+        return r;
+}
+
 static int run(Ctl *c, const Verb *v, const char *argument)
 {
         json_t *answer = NULL;
@@ -156,21 +201,24 @@ static int run(Ctl *c, const Verb *v, const char *argument)
                 print_error(&e);
                 return EXIT_FAILURE;
         }
-        if (c->json) {
-                r = json_dumpf(answer, stdout, JSON_INDENT(2));
-                putchar('\n');
-                if (r < 0)
-                        (void)error_set(&e, -EIO, NULL, "the answer cannot be printed");
-        } else {
-                r = v->show(c, answer, &e);
-        }
-        if (r == 0 && (fflush(stdout) < 0 || ferror(stdout)))
-                r = error_set(&e, -EIO, NULL, "the answer cannot be printed");
+        r = print_answer(c, v, answer, &e);
         if (r < 0)
                 print_error(&e);
         r = r < 0 ? EXIT_FAILURE : v->exit_code ? v->exit_code(answer) : EXIT_SUCCESS;
         json_decref(answer);
         return r;
+}
+
+static int run_again_and_again(Ctl *c, const Verb *v, const char *argument)
+{
+        int r;
+
+        for (unsigned n = 1;; n++) {
+                r = run(c, v, argument);
+                if (r != EXIT_SUCCESS || !(v->flags & VERB_REPEATS) || n == c->count)
+                        return r;
+                sleep(c->interval ? c->interval : INTERVAL);
+        }
 }
 
 int main(int argc, char **argv)
@@ -187,7 +235,7 @@ int main(int argc, char **argv)
                 return r < 0 ? EXIT_USAGE : EXIT_SUCCESS;
         if (c.root && open_machine(&c) < 0)
                 return EXIT_FAILURE;
-        r = run(&c, v, argv[optind + 1]);
+        r = run_again_and_again(&c, v, argv[optind + 1]);
         machine_free(c.machine);
         return r;
 }

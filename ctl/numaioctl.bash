@@ -15,8 +15,8 @@ _numaioctl_ids() {
 
 _numaioctl() {
     local cur prev words cword verb='' i
-    local verbs='status topology devices device plan apply decisions explain restore'
-    local options='--json --changes --socket --root --policy -h --help --version'
+    local verbs='status topology devices device plan apply decisions explain watch restore'
+    local options='--json --changes --interval --count --socket --root --policy -h --help --version'
 
     _get_comp_words_by_ref -n : cur prev words cword || return
     case $prev in
@@ -24,6 +24,7 @@ _numaioctl() {
             mapfile -t COMPREPLY < <(compgen -d -- "$cur")
             return
             ;;
+        --interval | --count) return ;;
         --socket | --policy)
             mapfile -t COMPREPLY < <(compgen -f -- "$cur")
             return
@@ -35,7 +36,7 @@ _numaioctl() {
     fi
     for ((i = 1; i < cword; i++)); do
         case ${words[i]} in
-            --root | --socket | --policy) i=$((i + 1)) ;;
+            --root | --socket | --policy | --interval | --count) i=$((i + 1)) ;;
             -*) ;;
             *)
                 verb=${words[i]}

@@ -8,6 +8,7 @@ int show_status(Ctl *c, const json_t *answer, Error *e);
 int show_topology(Ctl *c, const json_t *answer, Error *e);
 int show_devices(Ctl *c, const json_t *answer, Error *e);
 int show_device(Ctl *c, const json_t *answer, Error *e);
+int show_rates(Ctl *c, const json_t *answer, Error *e);
 int show_plan(Ctl *c, const json_t *answer, Error *e);
 int show_applied(Ctl *c, const json_t *answer, Error *e);
 int show_restored(Ctl *c, const json_t *answer, Error *e);

@@ -36,6 +36,8 @@ const Verb verbs[] = {
           "/v1/decisions", machine_decisions, show_decisions },
         { "explain", "ID", "One decision: why, by which rule, and its history", VERB_POLICY, "GET",
           "/v1/decisions", machine_decision, show_decision },
+        { "watch", NULL, "Interrupts per second of each device, again and again", VERB_REPEATS, "GET",
+          "/v1/rates", NULL, show_rates },
         { "restore", "[DEVICE]", "Put the first values back, and hold them until apply",
           VERB_POLICY | VERB_WRITES, "POST", "/v1/restore", machine_restore, show_restored,
           results_exit_code },

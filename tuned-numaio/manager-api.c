@@ -320,6 +320,7 @@ const ApiBackend manager_api_backend = {
         .device = get_device,
         .decisions = get_decisions,
         .decision = get_decision,
+        .rates = manager_get_rates,
         .plan = post_plan,
         .apply = post_apply,
         .restore = post_restore,

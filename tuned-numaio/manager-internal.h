@@ -7,6 +7,7 @@
 #include "decisions.h"
 #include "manager.h"
 #include "monitor/monitor.h"
+#include "observe/counters.h"
 #include "observe/observe.h"
 #include "schedule.h"
 
@@ -14,8 +15,8 @@
 #include <systemd/sd-event.h>
 
 /* What the files of the manager share: manager.c (events and passes), manager-writer.c (the writer's
- * connection and answers), manager-gate.c (which changes may go to it), manager-api.c (requests and their
- * JSON). */
+ * connection and answers), manager-gate.c (which changes may go to it), manager-rates.c (interrupts per
+ * second), manager-api.c (requests and their JSON). */
 
 typedef enum RequestKind { REQUEST_APPLY, REQUEST_RESTORE } RequestKind;
 
@@ -42,6 +43,16 @@ typedef struct Baseline {
         bool told; /* that its node is not known */
 } Baseline;
 
+/* Interrupts per second, sampled only while somebody asks. */
+typedef struct Rates {
+        Counters last;        /* of the last sample */
+        uint64_t time;        /* when it was taken, monotonic; 0 = never */
+        json_t *answer;       /* what it gave; NULL = it was the first after a while */
+        ApiRequest **waiting; /* for the second sample */
+        size_t n_waiting;
+        sd_event_source *timer;
+} Rates;
+
 struct Manager {
         ManagerOptions options;
         sd_event *event;
@@ -57,6 +68,8 @@ struct Manager {
         size_t n_refusals;
         Baseline *baselines;
         size_t n_baselines;
+
+        Rates rates;
 
         Monitor *monitor; /* NULL off the live machine */
         Api *api;
@@ -115,6 +128,10 @@ void manager_forget_stale_refusals(Manager *m, bool *ret_changed);
 /* Whether a change may go to the writer now; asked for each change of each pass that may write. Whatever
  * keeps one back says so in its decision, which the next look makes anew. */
 bool manager_may_submit(Manager *m, const Change *c, Decision *d);
+
+/* manager-rates.c */
+int manager_get_rates(void *userdata, ApiRequest *req, const json_t *body, json_t **ret, Error *e);
+void manager_clear_rates(Manager *m);
 
 /* manager-api.c */
 extern const ApiBackend manager_api_backend;

@@ -492,6 +492,7 @@ Manager *manager_free(Manager *m)
         api_free(m->api);
         monitor_free(m->monitor);
         manager_disconnect_writer(m);
+        manager_clear_rates(m);
         sd_event_source_unref(m->timer);
         sd_event_source_unref(m->verify);
         sd_event_source_unref(m->reconnect);

@@ -338,6 +338,25 @@ class Online(unittest.TestCase):
         for text in ("queue 0 goes to CPU 3", "p.yaml:7", "2 times", "2026-01-02T03:04:05Z", "7, before"):
             self.assertIn(text, done.stdout)
 
+    def test_watch(self):
+        self.answers["/v1/rates"] = (200, json.dumps({
+            "window_seconds": 5.0, "per_second": 1234.5, "nodes": [{"id": 1, "per_second": 1000.0}],
+            "devices": [{"id": "a", "class": "nic", "node": 1, "per_second": 1234.5, "local_per_second": 1000.0,
+                         "remote_per_second": 234.5}]}))
+        self.asked.clear()
+        done = run("watch", "--count", "2", "--interval", "1", "--socket", self.socket)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(len(self.asked), 2)
+        self.assertEqual(done.stdout.count("1234.5 interrupts of devices a second, over 5.0 s"), 2)
+        self.assertRegex(done.stdout, r"\na +nic +1 +1234\.5 +1000\.0 +234\.5 +81 %\n")
+        done = run("watch", "--count", "1", "--json", "--socket", self.socket)
+        self.assertEqual(json.loads(done.stdout)["nodes"], [{"id": 1, "per_second": 1000.0}])
+        self.assertEqual(done.stdout.count("\n"), 1)
+        for words in (["watch", "--interval", "0"], ["watch", "--count", "x"], ["watch", "--interval", "3601"],
+                      ["status", "--count", "1"], ["watch", "--root", "/"]):
+            done = run(*words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+
     def test_ids_are_encoded(self):
         self.asked.clear()
         run("device", "a b/../c?d", "--socket", self.socket)

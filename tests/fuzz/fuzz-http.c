@@ -43,7 +43,16 @@ static int plan(void *userdata, ApiRequest *req, const json_t *body, json_t **re
         return 0;
 }
 
-static const ApiBackend backend = { object, object, array, by_id, array, by_id, plan, change, change };
+static const ApiBackend backend = { .status = object,
+                                    .topology = object,
+                                    .devices = array,
+                                    .device = by_id,
+                                    .decisions = array,
+                                    .decision = by_id,
+                                    .rates = plan,
+                                    .plan = plan,
+                                    .apply = change,
+                                    .restore = change };
 
 static void check_answer(const Answer *a, bool refused)
 {

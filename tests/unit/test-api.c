@@ -78,7 +78,15 @@ static int restore(void *userdata, ApiRequest *req, const json_t *body, json_t *
 }
 
 static const ApiBackend backend = {
-        status, topology, devices, device, decisions, device, plan, apply, restore
+        .status = status,
+        .topology = topology,
+        .devices = devices,
+        .device = device,
+        .decisions = decisions,
+        .decision = device,
+        .plan = plan,
+        .apply = apply,
+        .restore = restore,
 };
 
 static int listen_on(const Env *env, const char *name)

@@ -4,6 +4,7 @@
 #include "basic/array.h"
 #include "basic/strv.h"
 #include "decisions.h"
+#include "report/rates.h"
 #include "report/report.h"
 #include "test.h"
 
@@ -266,6 +267,17 @@ static void objects_are_as_documented(void **state)
         check("Reason", report_reason(&change.reason));
 }
 
+static void rates_are_as_documented(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = machine();
+        Counters none = { 0 };
+        json_t *rates = report_rates(s, NULL, &none, &none, 1000000);
+
+        check("NodeRate", first(rates, "nodes"));
+        check("DeviceRate", first(rates, "devices"));
+        check("Rates", rates);
+}
+
 static void decisions_are_as_documented(void **state)
 {
         Decision d = { .id = (char *)"a~b",
@@ -304,6 +316,7 @@ int main(int argc, char **argv)
                 cmocka_unit_test(enumerations_are_the_same),
                 cmocka_unit_test(states_can_be_asked_for),
                 cmocka_unit_test(objects_are_as_documented),
+                cmocka_unit_test(rates_are_as_documented),
                 cmocka_unit_test(decisions_are_as_documented),
                 cmocka_unit_test(all_members_are_required),
         };

@@ -120,7 +120,7 @@ static const Verdict *planned_verdict(const Plan *p, const Device *d)
         return NULL;
 }
 
-static int planned_node(const Plan *p, const Device *d)
+int report_planned_node(const Plan *p, const Device *d)
 {
         const Verdict *v = planned_verdict(p, d);
 
@@ -230,7 +230,7 @@ static json_t *workqueues(const Snapshot *s, const Device *d)
 json_t *report_device_details(const Snapshot *s, const Plan *p, const Device *d)
 {
         json_t *o = report_device(s, p, d), *irqs = json_array();
-        int node = planned_node(p, d);
+        int node = report_planned_node(p, d);
 
         for (size_t i = 0; irqs && i < d->n_vectors; i++)
                 irqs = append(irqs, vector(s, &d->vectors[i], node));
@@ -276,7 +276,7 @@ static const Change *change_of_vector(const Plan *p, const Device *d, const Vect
 /* {local, remote} as they will be once the plan is carried out. */
 static json_t *planned_counts(const Snapshot *s, const Plan *p, const Device *d)
 {
-        const Node *n = snapshot_node(s, planned_node(p, d));
+        const Node *n = snapshot_node(s, report_planned_node(p, d));
         int local = 0, remote = 0;
 
         for (size_t i = 0; n && i < d->n_vectors; i++) {

@@ -27,6 +27,9 @@ json_t *report_device(const Snapshot *s, const Plan *p, const Device *d);
  * local}], and `workqueues`: [{name, cpumask, cpus, per_cpu, numa, settable}]. */
 json_t *report_device_details(const Snapshot *s, const Plan *p, const Device *d);
 
+/* The node that was planned for; as observed where p is NULL. */
+int report_planned_node(const Plan *p, const Device *d);
+
 /* {rule, file, line, text}; file and line are null for what is built in. */
 json_t *report_reason(const Reason *r);
 /* {id, device, plugin, knob, path, current, desired, settable, irq, reason: {rule, file, line, text}} */
