@@ -164,6 +164,48 @@ static void live_root_needs_no_openat2(void **state)
         assert_int_equal(status, 0);
 }
 
+static void remember(void *userdata, const RootEvent *e)
+{
+        static const char *const uses[] = { "read", "list", "link", "look" };
+        _cleanup_(freep) char *line =
+                strf("%s %s %d %.*s", uses[e->use], e->path, e->error, (int)e->size, e->data ? e->data : "");
+
+        assert_non_null(line);
+        assert_int_equal(strv_add(userdata, line), 0);
+}
+
+static void tells_what_it_is_asked_for(void **state)
+{
+        static const char *const want[] = { "read number 0 -1\n", "read none -2 ", "look list 0 ",
+                                            "look absolute 0 ",   "look none -2 ", "link absolute 0 ",
+                                            "list . 0 " };
+        Strv told = { 0 }, names = { 0 };
+        char *text = NULL;
+        struct stat st;
+        Root *root;
+        int number;
+
+        assert_int_equal(root_open(dir, &root), 0);
+        root_watch(root, remember, &told);
+        assert_int_equal(root_read_int(root, &number, "number"), 0);
+        assert_int_equal(root_read(root, &text, "%s", "none"), -ENOENT);
+        assert_int_equal(root_stat(root, &st, "list"), 0);
+        assert_int_equal(root_realpath(root, &text, "absolute"), 0);
+        free(text);
+        assert_false(root_exists(root, "none"));
+        assert_int_equal(root_read_link_name(root, &text, "absolute"), 0);
+        free(text);
+        assert_int_equal(root_list(root, &names, "."), 0);
+        root_watch(root, NULL, NULL);
+        assert_true(root_exists(root, "list"));
+        assert_int_equal(told.n, ARRAY_SIZE(want));
+        for (size_t i = 0; i < ARRAY_SIZE(want); i++)
+                assert_string_equal(told.items[i], want[i]);
+        strv_clear(&told);
+        strv_clear(&names);
+        root_free(root);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -172,6 +214,7 @@ int main(void)
                 cmocka_unit_test(names_are_in_natural_order),
                 cmocka_unit_test(real_paths_lie_below_the_root),
                 cmocka_unit_test(long_files_are_read_whole),
+                cmocka_unit_test(tells_what_it_is_asked_for),
                 cmocka_unit_test(live_root_needs_no_openat2),
         };
 

@@ -17,6 +17,8 @@
 struct Root {
         int fd;
         char *path; /* absolute, without links; "/" = the live machine */
+        RootWatch watch;
+        void *userdata;
 };
 
 Root *root_free(Root *root)
@@ -56,6 +58,18 @@ const char *root_path(const Root *root)
         return root->path;
 }
 
+void root_watch(Root *root, RootWatch watch, void *userdata)
+{
+        root->watch = watch;
+        root->userdata = userdata;
+}
+
+static void tell(const Root *root, RootUse use, const char *path, int error)
+{
+        if (root->watch)
+                root->watch(root->userdata, &(RootEvent) { .use = use, .path = path, .error = error });
+}
+
 static int open_in_root(const Root *root, const char *path, int flags)
 {
         struct open_how how = {
@@ -90,10 +104,14 @@ int root_open_file(const Root *root, int flags, const char *format, ...)
         int r;
 
         r = FORMAT_PATH(path, format);
-        return r < 0 ? r : open_in_root(root, path, flags);
+        if (r < 0)
+                return r;
+        r = open_in_root(root, path, flags);
+        tell(root, ROOT_LOOK, path, r < 0 ? r : 0);
+        return r;
 }
 
-static int read_all(int fd, char **ret)
+static int read_all(int fd, char **ret, size_t *ret_size)
 {
         _cleanup_(freep) char *text = NULL;
         size_t room = 0, n = 0;
@@ -116,18 +134,32 @@ static int read_all(int fd, char **ret)
                 if (n > READ_MAX)
                         return -EFBIG;
         } while (k != 0);
-        while (n > 0 && (text[n - 1] == '\0' || strchr(" \t\n", text[n - 1])))
-                n--;
-        text[n] = '\0';
         *ret = STEAL_PTR(text);
+        *ret_size = n;
         return 0;
 }
 
 static int read_path(const Root *root, const char *path, char **ret)
 {
         _cleanup_(closep) int fd = open_in_root(root, path, O_RDONLY);
+        RootEvent event = { .use = ROOT_READ, .path = path };
+        char *text = NULL;
+        size_t n = 0;
+        int r;
 
-        return fd < 0 ? fd : read_all(fd, ret);
+        r = fd < 0 ? fd : read_all(fd, &text, &n);
+        event.error = r;
+        event.data = text;
+        event.size = n;
+        if (root->watch)
+                root->watch(root->userdata, &event);
+        if (r < 0)
+                return r;
+        while (n > 0 && (text[n - 1] == '\0' || strchr(" \t\n", text[n - 1])))
+                n--;
+        text[n] = '\0';
+        *ret = text;
+        return 0;
 }
 
 int root_read(const Root *root, char **ret, const char *format, ...)
@@ -188,6 +220,7 @@ int root_list(const Root *root, Strv *ret, const char *format, ...)
         if (r < 0)
                 return r;
         fd = open_in_root(root, path, O_RDONLY | O_DIRECTORY);
+        tell(root, ROOT_LIST, path, fd < 0 ? fd : 0);
         if (fd < 0)
                 return fd;
         d = fdopendir(fd);
@@ -224,6 +257,7 @@ int root_realpath(const Root *root, char **ret, const char *format, ...)
         if (r < 0)
                 return r;
         fd = open_in_root(root, path, O_PATH);
+        tell(root, ROOT_LOOK, path, fd < 0 ? fd : 0);
         if (fd < 0)
                 return fd;
         snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
@@ -254,6 +288,7 @@ int root_read_link_name(const Root *root, char **ret, const char *format, ...)
         if (r < 0)
                 return r;
         fd = open_in_root(root, path, O_PATH | O_NOFOLLOW);
+        tell(root, ROOT_LINK, path, fd < 0 ? fd : 0);
         if (fd < 0)
                 return fd;
         n = readlinkat(fd, "", target, sizeof(target) - 1);
@@ -278,6 +313,7 @@ int root_stat(const Root *root, struct stat *ret, const char *format, ...)
         if (r < 0)
                 return r;
         fd = open_in_root(root, path, O_PATH);
+        tell(root, ROOT_LOOK, path, fd < 0 ? fd : 0);
         if (fd < 0)
                 return fd;
         return fstat(fd, ret) < 0 ? -errno : 0;
@@ -291,5 +327,6 @@ bool root_exists(const Root *root, const char *format, ...)
         if (FORMAT_PATH(path, format) < 0)
                 return false;
         fd = open_in_root(root, path, O_PATH);
+        tell(root, ROOT_LOOK, path, fd < 0 ? fd : 0);
         return fd >= 0;
 }

@@ -26,6 +26,27 @@ bool root_is_live(const Root *root);
 /* The absolute path of the root, for messages; owned by it. */
 const char *root_path(const Root *root);
 
+/* What a path was asked for. */
+typedef enum RootUse {
+        ROOT_READ, /* what a file holds */
+        ROOT_LIST, /* the names in a folder */
+        ROOT_LINK, /* where a link points; it is not followed */
+        ROOT_LOOK, /* whether it is there, its mode, or where it really is; links are followed */
+} RootUse;
+
+typedef struct RootEvent {
+        RootUse use;
+        const char *path; /* as it was asked for */
+        int error;        /* 0 or the negative errno of the answer */
+        const char *data; /* what was read, all of it; valid during the call alone */
+        size_t size;
+} RootEvent;
+
+/* Tells of each path that is used from now on, so that a copy can be made of exactly what was looked at; NULL
+ * = nobody any more. The callback must not use the same root. */
+typedef void (*RootWatch)(void *userdata, const RootEvent *event);
+void root_watch(Root *root, RootWatch watch, void *userdata);
+
 /* Opens a file with openat2(2); O_CLOEXEC is added. Returns the descriptor, which the caller closes. */
 int root_open_file(const Root *root, int flags, const char *format, ...) _printf_(3, 4);
 
