@@ -141,7 +141,7 @@ static int look(Machine *m, Error *e)
         if (r == -ENOMEM)
                 return no_memory(e);
         if (r < 0)
-                return error_set(e, r, root_path(m->root), "this is no machine: %s", strerrordesc_np(-r));
+                return error_set(e, r, root_path(m->root), "this is no machine: %s", observe_strerror(r));
         in.snapshot = m->snapshot;
         in.full = m->full;
         r = plan(&in, &m->plan);
@@ -357,7 +357,7 @@ static int session_open(Machine *m, bool restoring, Session *ret, Error *e)
                 return r;
         r = standin_start_writer(root_path(m->root), folder, &ret->pid);
         if (r < 0)
-                return error_set(e, r, m->folder, "the writer cannot be started: %s", strerrordesc_np(-r));
+                return error_set(e, r, m->folder, "the writer cannot be started: %s", observe_strerror(r));
         ret->fd = r;
         m->restoring = restoring;
         r = applier_new(ret->fd, on_done, m, &ret->applier);

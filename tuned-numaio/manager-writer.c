@@ -286,7 +286,8 @@ static int reach_writer(Manager *m, Error *e)
         if (fd < 0)
                 return fd;
         fd = standin_start_writer(root_path(m->root), folder, &m->writer_pid);
-        return fd < 0 ? error_set(e, fd, folder, "the stand-in writer cannot be started: %s", strerror(-fd))
+        return fd < 0 ? error_set(e, fd, folder, "the stand-in writer cannot be started: %s",
+                                  observe_strerror(fd))
                       : fd;
 }
 

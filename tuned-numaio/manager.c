@@ -227,8 +227,8 @@ static void finish_round(Manager *m)
 /* To the journal, and to who waits for this round. */
 static void report_failure(Manager *m, int error, const char *what)
 {
-        log_error("%s: %s: %s", root_path(m->root), what, strerror(-error));
-        (void)error_set(&m->request_error, error, NULL, "%s: %s", what, strerror(-error));
+        log_error("%s: %s: %s", root_path(m->root), what, observe_strerror(error));
+        (void)error_set(&m->request_error, error, NULL, "%s: %s", what, observe_strerror(error));
 }
 
 void manager_pass(Manager *m)

@@ -182,6 +182,8 @@ static void hwirqs_agree_with_msi_irqs(void **state)
         }
         assert_int_equal(interrupts_find(&i, 136)->function, nic);
         interrupts_clear(&i);
+        assert_int_equal(observe(m.root, NULL, 0, &s), -ENODATA); /* it has no CPU */
+        tree_put(&m, "0-7\n", "sys/devices/system/cpu/online");
         s = tree_observe(&m);
         for (size_t k = 0; k < s->n_workqueues; k++) {
                 assert_int_equal(s->workqueues[k].device, -1); /* USB and pseudo hosts alone */

@@ -73,6 +73,35 @@ static void expect_irq(const Bench *b, int irq, const char *list, const char *ma
         }
 }
 
+/* A recorded machine may lack cpu/online and the masks: its CPU folders tell. */
+static void machine_without_cpu_lists(void **state)
+{
+        static const char *const files[] = { "sys/devices/system/cpu/online",
+                                             "sys/devices/system/cpu/possible", "proc/irq/30/smp_affinity",
+                                             "proc/irq/30/effective_affinity" };
+        Bench *b = *state;
+
+        for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+                _cleanup_(freep) char *full = strf("%s/%s", b->machine.dir, files[i]);
+
+                assert_int_equal(unlink(full), 0);
+        }
+        b->standin = standin_free(b->standin);
+        assert_int_equal(standin_new(b->machine.root, &b->standin), -ENODATA);
+        for (int cpu = 0; cpu < 6; cpu++) {
+                _cleanup_(freep) char *path = strf("sys/devices/system/cpu/cpu%d/crash_notes", cpu);
+
+                machine_put(&b->machine, path, "0\n");
+        }
+        machine_put(&b->machine, "sys/devices/system/cpu/offline", "4-5\n");
+        start(b, "{}");
+        assert_int_equal(write_irq(b, 30, "3"), 0);
+        machine_expect(&b->machine, "proc/irq/30/effective_affinity_list", "3");
+        machine_expect(&b->machine, "proc/irq/30/smp_affinity_list", "3");
+        assert_false(root_exists(b->machine.root, "proc/irq/30/smp_affinity"));
+        assert_int_equal(write_irq(b, 30, "4"), -ERANGE); /* as far as it knows, there never was one */
+}
+
 static void one_cpu(void **state)
 {
         Bench *b = *state;
@@ -362,6 +391,7 @@ static void one_writer_for_a_ledger(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test_setup_teardown(machine_without_cpu_lists, setup, teardown),
                 cmocka_unit_test_setup_teardown(one_cpu, setup, teardown),
                 cmocka_unit_test_setup_teardown(files_are_exact, setup, teardown),
                 cmocka_unit_test_setup_teardown(choice_of_the_cpu, setup, teardown),

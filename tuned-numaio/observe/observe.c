@@ -2,6 +2,12 @@
 #include "observe/observe.h"
 
 #include <errno.h>
+#include <string.h>
+
+const char *observe_strerror(int error)
+{
+        return error == -ENODATA ? "no CPU is online, as far as it tells" : strerror(-error);
+}
 
 int observe(const Root *root, const KnownRefusal *refusals, size_t n_refusals, Snapshot **ret)
 {
@@ -18,6 +24,8 @@ int observe(const Root *root, const KnownRefusal *refusals, size_t n_refusals, S
         if (!s)
                 return -ENOMEM;
         r = observe_topology(root, s);
+        if (r >= 0 && s->n_cpus == 0)
+                r = -ENODATA;
         if (r >= 0)
                 r = observe_devices(root, s);
         if (r >= 0)

@@ -13,8 +13,16 @@ typedef struct KnownRefusal {
 
 /* Reads the whole machine once. Reads only; a file or device that vanishes meanwhile is left out and is no
  * error. Refusals mark their vectors and workqueues: SETTABLE_NO, and vectors managed where the errno and the
- * driver say so. Returns 0, -ENOMEM, or the errno of a root without /sys and /proc. The caller frees. */
+ * driver say so. Returns 0, -ENOMEM, -ENODATA when nothing tells of an online CPU, or the errno of a root
+ * without /sys and /proc. The caller frees. */
 int observe(const Root *root, const KnownRefusal *refusals, size_t n_refusals, Snapshot **ret);
+
+/* What a person is told of an error that observe() returned. */
+const char *observe_strerror(int error);
+
+/* The online CPUs: cpu/online, or where a capture lacks it the CPU folders without those that are offline.
+ * *ret may be NULL or empty when nothing tells. Returns 0 or -ENOMEM. The caller frees. */
+int observe_online(const Root *root, CpuSet **ret);
 
 /* The parts, called by observe() in this order; each fills its own members of the snapshot. */
 int observe_topology(const Root *root, Snapshot *s); /* nodes, CPUs, isolation, kernel, boot id */

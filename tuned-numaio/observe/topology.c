@@ -35,22 +35,22 @@ static int cpu_folders(const Root *root, bool without_offline, CpuSet **ret)
         return r;
 }
 
-/* cpu/online may be absent: then the folders without those that are offline. */
-static int read_online(const Root *root, Snapshot *s)
+int observe_online(const Root *root, CpuSet **ret)
 {
-        _cleanup_(cpuset_freep) CpuSet *offline = NULL;
+        _cleanup_(cpuset_freep) CpuSet *online = NULL, *offline = NULL;
         int r;
 
-        r = root_read_cpulist(root, &s->online, CPU_DIR "/online");
+        r = root_read_cpulist(root, &online, CPU_DIR "/online");
         if (r == -ENOMEM)
                 return r;
-        if (r >= 0 && !cpuset_is_empty(s->online))
-                return 0;
-        r = cpu_folders(root, true, &s->online);
-        if (r < 0)
-                return r;
-        if (root_read_cpulist(root, &offline, CPU_DIR "/offline") >= 0 && s->online)
-                cpuset_remove_all(s->online, offline);
+        if (r < 0 || cpuset_is_empty(online)) {
+                r = cpu_folders(root, true, &online);
+                if (r < 0)
+                        return r;
+                if (root_read_cpulist(root, &offline, CPU_DIR "/offline") >= 0 && online)
+                        cpuset_remove_all(online, offline);
+        }
+        *ret = STEAL_PTR(online);
         return 0;
 }
 
@@ -378,7 +378,7 @@ int observe_topology(const Root *root, Snapshot *s)
         _cleanup_(cpuset_freep) CpuSet *all = NULL;
         int r;
 
-        r = read_online(root, s);
+        r = observe_online(root, &s->online);
         if (r >= 0)
                 r = read_nodes(root, s, &all);
         if (r >= 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "standin/standin.h"
 
+#include "observe/observe.h"
 #include "writer/ops.h"
 
 #include <errno.h>
@@ -176,7 +177,9 @@ int standin_new(const Root *root, Standin **ret)
         if (!s)
                 return -ENOMEM;
         s->root = root;
-        r = root_read_cpulist(root, &s->online, "sys/devices/system/cpu/online");
+        r = observe_online(root, &s->online);
+        if (r >= 0 && cpuset_is_empty(s->online))
+                r = -ENODATA;
         if (r < 0)
                 return r;
         r = root_read_cpulist(root, &s->possible, "sys/devices/system/cpu/possible");
