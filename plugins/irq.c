@@ -167,16 +167,27 @@ static int add_change(Placer *p, const Vector *v, char *desired, const char *fal
         return plan_add_change(p->b, p->device, v->key, p->intent->setting, &c);
 }
 
+/* Why a CPU is no target although it is on the right node, as the end of a sentence. */
+static const char *why_not(const Snapshot *s, const CpuSet *cpus)
+{
+        if (cpuset_is_empty(cpus))
+                return "";
+        if (cpuset_is_subset(cpus, s->nohz_full))
+                return ", which is nohz_full";
+        return cpuset_is_subset(cpus, s->isolated) ? ", which is isolated" : "";
+}
+
 static char *describe_position(const Placer *p, const Vector *v)
 {
         _cleanup_(freep) char *list = cpuset_format_list(position(v));
-        const Cpu *cpu = snapshot_cpu(plan_snapshot(p->b), (unsigned)cpuset_next(position(v), -1));
+        const Snapshot *s = plan_snapshot(p->b);
+        const Cpu *cpu = snapshot_cpu(s, (unsigned)cpuset_next(position(v), -1));
 
         if (!list)
                 return NULL;
         if (single_cpu(v) >= 0 && cpu && cpu->node >= 0)
-                return strf("CPU %s of node %d", list, cpu->node);
-        return strf("CPU %s", *list ? list : "none");
+                return strf("CPU %s of node %d%s", list, cpu->node, why_not(s, position(v)));
+        return strf("CPU %s%s", *list ? list : "none", why_not(s, position(v)));
 }
 
 /* A vector that gets the same set as its fellows. */
@@ -197,9 +208,9 @@ static int place_on_cpu(Placer *p, const Vector *v, const SpreadUnit *u)
 
         if (!was)
                 return -ENOMEM;
-        if (u->evened)
-                return add_change(p, v, strf("%d", u->cpu),
-                                  is_at_home(v, p->intent->home.cpus) ? NULL : p->home_list,
+        /* Of a pair that is evened out one half may come from elsewhere. */
+        if (u->evened && is_at_home(v, p->intent->home.cpus))
+                return add_change(p, v, strf("%d", u->cpu), NULL,
                                   strf("evening out: queue %d moves from %s, which carries at least two "
                                        "queues of this device more "
                                        "than CPU %d; both are home CPUs of %s",

@@ -161,6 +161,55 @@ static void evening_out_is_named(void **state)
         assert_non_null(strstr(p->changes[0].reason.text, "evening out"));
 }
 
+/* Of two pairs on one CPU the second goes elsewhere. Its tx vector comes from the other node, which is said.
+ */
+static void half_a_pair_that_comes_home_is_not_evened_out(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = machine();
+        _cleanup_(plan_freep) Plan *p = NULL;
+        Device *d = add_device(s, "pci:0000:21:00.0", DEVICE_NIC, 1);
+
+        for (int q = 0; q < 2; q++) {
+                add_vector(d, VECTOR_RX, q, "4", "4");
+                add_vector(d, VECTOR_TX, q, "0", "0");
+        }
+        p = make(s, NULL, NULL);
+        assert_int_equal(p->n_changes, 3);
+        assert_string_equal(p->changes[0].id, "pci:0000:21:00.0~irq.affinity~tx0");
+        assert_string_equal(p->changes[0].desired, "4");
+        assert_string_equal(p->changes[1].id, "pci:0000:21:00.0~irq.affinity~rx1");
+        assert_non_null(strstr(p->changes[1].reason.text, "evening out: queue 1 moves from CPU 4 of node 1"));
+        assert_string_equal(p->changes[2].desired, p->changes[1].desired);
+        assert_null(strstr(p->changes[2].reason.text, "evening out"));
+        assert_non_null(strstr(p->changes[2].reason.text, "it was on CPU 0 of node 0"));
+        assert_string_equal(p->changes[2].fallback, "4-7");
+}
+
+/* A queue that is on its node, but where no interrupt should be, moves, and the reason says what is wrong. */
+static void who_leaves_an_isolated_cpu_says_so(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = machine();
+        _cleanup_(plan_freep) Plan *p = NULL;
+        Device *d = add_device(s, "pci:0000:21:00.0", DEVICE_HBA, 1);
+
+        assert_int_equal(cpuset_parse_list("5", &s->isolated), 0);
+        assert_int_equal(cpuset_parse_list("6-7", &s->nohz_full), 0);
+        for (int q = 0; q < 3; q++) {
+                char cpu[2] = { (char)('5' + q), '\0' };
+
+                add_vector(d, VECTOR_QUEUE, q, cpu, cpu);
+        }
+        p = make(s, NULL, NULL);
+        assert_int_equal(p->n_changes, 3);
+        for (size_t i = 0; i < 3; i++) {
+                assert_string_equal(p->changes[i].desired, "4");
+                assert_non_null(
+                        strstr(p->changes[i].reason.text, "3 of its 4 CPUs are isolated or nohz_full"));
+                assert_non_null(strstr(p->changes[i].reason.text,
+                                       i ? "of node 1, which is nohz_full" : "of node 1, which is isolated"));
+        }
+}
+
 static void rx_and_tx_stay_together(void **state)
 {
         _cleanup_(snapshot_freep) Snapshot *s = machine();
@@ -366,6 +415,8 @@ int main(void)
                 cmocka_unit_test(misplaced_vectors_go_home),
                 cmocka_unit_test(what_is_home_stays),
                 cmocka_unit_test(evening_out_is_named),
+                cmocka_unit_test(half_a_pair_that_comes_home_is_not_evened_out),
+                cmocka_unit_test(who_leaves_an_isolated_cpu_says_so),
                 cmocka_unit_test(rx_and_tx_stay_together),
                 cmocka_unit_test(managed_vectors_are_never_changes),
                 cmocka_unit_test(refused_vectors_are_shown_as_not_settable),

@@ -128,10 +128,19 @@ def _vector(root, home, vector, change):
         yield f"irq {irq}: it is set to {format_list(root.irq(irq))}, not {change['current']}"
     if desired == root.irq(irq):
         yield f"irq {irq}: the plan changes nothing"
+    yield from _named(root, home, irq, change)
     if vector["queue"] is None and desired != home:
         yield f"irq {irq}: a slow-path vector gets {change['desired']}, not all of {format_list(home)}"
     if vector["queue"] is not None and len(desired) != 1:
         yield f"irq {irq}: a queue gets {change['desired']}, not one CPU"
+
+
+def _named(root, home, irq, change):
+    """A move off a home CPU is said to even out, and no other is."""
+    now = root.irq(irq) if _pending(root, irq, home) else root.irq(irq, "effective_affinity_list")
+    evens_out = len(now) == 1 and now <= home
+    if evens_out != ("evening out" in change["reason"]["text"]):
+        yield f"irq {irq}: it moves from {format_list(now)}, and is {'not ' if evens_out else ''}said to even out"
 
 
 def _pending(root, irq, home):
