@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "capture.h"
+#include "observe/interrupts.h"
+#include "observe/names.h"
 #include "observe/role.h"
 
 #include <ctype.h>
@@ -60,6 +62,38 @@ static void check_row(char *fields[COLUMNS], const Strv *netdevs)
                 fail_msg("row %s, %s: role %d, a queue expected", fields[ID], action, name.role);
 }
 
+/* Whose line it is, by its chip and hwirq. Only where these two tell: Hyper-V, XIVE and the GIC number in
+ * ways of their own, 3.x and Xen print no number. */
+static void check_function(char *fields[COLUMNS])
+{
+        static const char *const silent[] = { "Hyper-V", "XIVE", "GIC", "Altera", "xen", "/proc" };
+        const char *action = strcmp(fields[ACTION], "(empty)") == 0 ? "" : fields[ACTION];
+        bool tells = isdigit((unsigned char)fields[HWIRQ][0]) && fields[BDF][0] != '-';
+        char *text = strf("      CPU0       CPU1\n 30:     1208          0  %s %s      %s\n", fields[CHIP],
+                          fields[HWIRQ], action);
+        const InterruptLine *line;
+        Interrupts i = { 0 };
+        uint64_t want = 0;
+
+        for (size_t k = 0; k < ARRAY_SIZE(silent); k++)
+                tells = tells && !begins(fields[CHIP], silent[k]);
+        assert_int_equal(interrupts_parse(text, &i), 0);
+        line = interrupts_find(&i, 30);
+        assert_non_null(line);
+        if (isdigit((unsigned char)fields[HWIRQ][0])) {
+                assert_string_equal(line->chip, fields[CHIP]);
+                assert_string_equal(line->action, action);
+        }
+        if (line->has_function != tells)
+                fail_msg("row %s: the line %s a function", fields[ID], tells ? "has" : "has not");
+        if (tells) {
+                assert_int_not_equal(pci_address(fields[BDF], &want), 0);
+                if (line->function != want)
+                        fail_msg("row %s: function %#jx", fields[ID], (uintmax_t)line->function);
+        }
+        interrupts_clear(&i);
+}
+
 static void every_row(void **state)
 {
         _cleanup_(root_freep) Root *root = NULL;
@@ -76,6 +110,7 @@ static void every_row(void **state)
                 Strv netdevs = { 0 };
 
                 assert_true(split(line, fields));
+                check_function(fields);
                 check_row(fields, NULL);
                 if (strcmp(fields[CLASS], "net") == 0) {
                         netdevs = (Strv) { .items = &fields[DEVICE], .n = 1 };
