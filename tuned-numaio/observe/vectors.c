@@ -32,6 +32,7 @@ typedef struct Reader {
 typedef struct Irqs {
         unsigned *items;
         size_t n;
+        bool listed; /* in its folder msi_irqs */
 } Irqs;
 
 static int add_irq(Irqs *irqs, unsigned irq)
@@ -103,6 +104,7 @@ static int irqs_of_folder(const Reader *r, const Device *d, Irqs *irqs)
                 if (parse_unsigned(names.items[i], &irq) >= 0)
                         k = add_irq(irqs, irq);
         strv_clear(&names);
+        irqs->listed = irqs->n > 0;
         return k == -ENOMEM ? k : 0;
 }
 
@@ -330,6 +332,34 @@ static int read_vector(Reader *r, unsigned irq, size_t index, Vector *v)
         return 0;
 }
 
+static bool has_irq(const Irqs *irqs, unsigned irq)
+{
+        for (size_t i = 0; i < irqs->n; i++)
+                if (irqs->items[i] == irq)
+                        return true;
+        return false;
+}
+
+/* What was read of an interrupt that the function no longer lists may be another's: numbers are reused. */
+static int drop_lost(const Reader *r, Device *d)
+{
+        Irqs now = { 0 };
+        size_t kept = 0;
+        int k;
+
+        k = irqs_of_folder(r, d, &now);
+        for (size_t i = 0; k >= 0 && i < d->n_vectors; i++) {
+                if (has_irq(&now, d->vectors[i].irq))
+                        d->vectors[kept++] = d->vectors[i];
+                else
+                        vector_clear(&d->vectors[i]);
+        }
+        if (k >= 0)
+                d->n_vectors = kept;
+        free(now.items);
+        return k;
+}
+
 static int read_device(Reader *r, Device *d, const Irqs *irqs)
 {
         int k = 0;
@@ -350,6 +380,8 @@ static int read_device(Reader *r, Device *d, const Irqs *irqs)
                 if (k != -ENOMEM)
                         k = 0; /* not requested, or gone meanwhile */
         }
+        if (k >= 0 && irqs->listed)
+                k = drop_lost(r, d);
         if (k >= 0)
                 k = vectors_name(d, irqs->n);
         if (k >= 0)
