@@ -72,6 +72,14 @@ void manager_forget_stale_refusals(Manager *m, bool *ret_changed)
 
 /* --- answers --- */
 
+/* What went between the look and the write is no trouble: the next look sees it. */
+static int failure_level(const Decision *d, int error)
+{
+        bool expected = error == -ENOENT || error == -ENODEV || (d->optional && error == -ENOSPC);
+
+        return expected ? LOG_INFO : LOG_WARNING;
+}
+
 static void log_result(const Decision *d, const ApplyResult *r, const char *old)
 {
         const LogKnob k = {
@@ -86,9 +94,9 @@ static void log_result(const Decision *d, const ApplyResult *r, const char *old)
         };
 
         if (r->error < 0)
-                log_knob(d->optional && r->error == -ENOSPC ? LOG_INFO : LOG_WARNING, &k,
-                         "%s: %s was not written to /%s: %s%s", d->id, r->set, r->path,
-                         r->no_ledger ? "the ledger cannot keep the first value: " : "", strerror(-r->error));
+                log_knob(failure_level(d, r->error), &k, "%s: %s was not written to /%s: %s%s", d->id, r->set,
+                         r->path, r->no_ledger ? "the ledger cannot keep the first value: " : "",
+                         strerror(-r->error));
         else if (r->written)
                 log_knob(LOG_INFO, &k, "%s: %s instead of %s (rule \"%s\"): %s", d->id, r->set, old,
                          d->reason.rule, d->reason.text);

@@ -11,6 +11,7 @@
 
 #define IRQ30 "proc/irq/30/smp_affinity_list"
 #define IRQ31 "proc/irq/31/smp_affinity_list"
+#define PCI   "sys/bus/pci/devices"
 #define QUEUE "sys/devices/virtual/workqueue/iscsi_q_0/cpumask"
 
 /* A writer whose sink does what a test wants, and notes what came to it. */
@@ -30,6 +31,7 @@ typedef struct Desk {
         int n_writes;
         int error;            /* what the sink answers; 0 = it asks the stand-in */
         bool die_before, die; /* the process ends before or after the write */
+        const char *device;   /* of the request; NULL = pci:x */
         char *seen;           /* what a copy of the ledger said while the sink was at work */
 } Desk;
 
@@ -141,7 +143,7 @@ static void ask(Desk *d, WriterOp op, const char *path, const char *value)
         d->request.op = op;
         d->request.kind = strncmp(path, "sys/", 4) == 0 ? WRITER_WORKQUEUE_CPUMASK : WRITER_IRQ_AFFINITY;
         d->request.seq = 17;
-        snprintf(d->request.device, sizeof(d->request.device), "pci:x");
+        snprintf(d->request.device, sizeof(d->request.device), "%s", d->device ? d->device : "pci:x");
         snprintf(d->request.id, sizeof(d->request.id), "pci:x~knob~q0");
         assert_true(strlen(path) < sizeof(d->request.path));
         snprintf(d->request.path, sizeof(d->request.path), "%s", path);
@@ -524,6 +526,36 @@ static void replace_folder(const Desk *d, const char *folder)
         assert_int_equal(rename(old, aside), 0);
 }
 
+/* Between plan and write the interrupt went, or its number went to another device. */
+static void number_of_another_device(void **state)
+{
+        static const char *const nobodys[] = { "pci:0000:00:04.0", "pci:", "pci:../0000:00:02.0" };
+        Desk *d = *state;
+
+        machine_put(&d->machine, PCI "/0000:00:02.0/msi_irqs/30", "msix\n");
+        machine_put(&d->machine, PCI "/0000:00:02.0/msi_irqs/31", "msix\n");
+        machine_put(&d->machine, PCI "/0000:00:03.0/class", "0x020000\n");
+        d->device = "pci:0000:00:02.0";
+        assert_int_equal(set(d, IRQ30, "3"), 0);
+        replace_folder(d, PCI "/0000:00:02.0/msi_irqs/30");
+        assert_int_equal(set(d, IRQ30, "4"), -ENODEV);
+        expect_reply(d, false, "", "", "");
+        assert_int_equal(set(d, IRQ31, "4"), 0);
+
+        /* Neither a list nor a driver; then the line interrupt of its driver. */
+        d->device = "pci:0000:00:03.0";
+        assert_int_equal(set(d, IRQ30, "4"), -ENODEV);
+        machine_put(&d->machine, PCI "/0000:00:03.0/driver/x", "");
+        assert_int_equal(set(d, IRQ30, "4"), 0);
+        for (size_t i = 0; i < ARRAY_SIZE(nobodys); i++) {
+                d->device = nobodys[i];
+                assert_int_equal(set(d, IRQ30, "5"), -ENODEV);
+        }
+        machine_expect(&d->machine, IRQ30, "4");
+        assert_int_equal(restore(d, IRQ30), 0);
+        machine_expect(&d->machine, IRQ30, "0-7");
+}
+
 static void object_is_gone_or_another(void **state)
 {
         Desk *d = *state;
@@ -730,6 +762,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(refusals_are_kept, setup, teardown),
                 cmocka_unit_test_setup_teardown(other_errors_leave_no_trace, setup, teardown),
                 cmocka_unit_test_setup_teardown(reused_number, setup, teardown),
+                cmocka_unit_test_setup_teardown(number_of_another_device, setup, teardown),
                 cmocka_unit_test_setup_teardown(object_is_gone_or_another, setup, teardown),
                 cmocka_unit_test_setup_teardown(restore_that_fails, setup, teardown),
                 cmocka_unit_test_setup_teardown(held_devices, setup, teardown),

@@ -4,11 +4,14 @@
 #include <errno.h>
 #include <string.h>
 
-#define DIGITS     "0123456789"
-#define LETTERS    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-#define NAME_CHARS LETTERS DIGITS "_-:."
-#define IRQ_FOLDER "proc/irq/"
-#define NUMBER_MAX 9 /* digits; fits an unsigned int */
+#define DIGITS        "0123456789"
+#define LETTERS       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define NAME_CHARS    LETTERS DIGITS "_-:."
+#define IRQ_FOLDER    "proc/irq/"
+#define PCI_FOLDER    "sys/bus/pci/devices"
+#define PCI_PREFIX    "pci:" /* of a device id */
+#define ADDRESS_CHARS DIGITS "abcdefABCDEF:."
+#define NUMBER_MAX    9 /* digits; fits an unsigned int */
 
 unsigned operation_irq(const char *path)
 {
@@ -53,6 +56,24 @@ static int irq_identity(const Root *root, const char *path, char **ret)
         return *ret ? 0 : -ENOMEM;
 }
 
+/* A function owns the message interrupts that it lists; one without a list, but with a driver, has a line. A
+ * machine without a PCI bus is a copy of a part. */
+static int irq_owner(const Root *root, const char *path, const char *device)
+{
+        const char *address = device + strlen(PCI_PREFIX);
+
+        if (strncmp(device, PCI_PREFIX, strlen(PCI_PREFIX)) != 0 || !root_exists(root, PCI_FOLDER))
+                return 0;
+        if (!*address || address[strspn(address, ADDRESS_CHARS)] ||
+            !root_exists(root, PCI_FOLDER "/%s", address))
+                return -ENODEV;
+        if (root_exists(root, PCI_FOLDER "/%s/msi_irqs", address))
+                return root_exists(root, PCI_FOLDER "/%s/msi_irqs/%u", address, operation_irq(path))
+                               ? 0
+                               : -ENODEV;
+        return root_exists(root, PCI_FOLDER "/%s/driver", address) ? 0 : -ENODEV;
+}
+
 static int folder_identity(const Root *root, const char *path, char **ret)
 {
         const char *slash = strrchr(path, '/');
@@ -74,6 +95,7 @@ static const Operation operations[] = {
                 .charset = DIGITS "-,",
                 .parse = cpuset_parse_list,
                 .identity = irq_identity,
+                .owner = irq_owner,
         },
         {
                 .kind = WRITER_WORKQUEUE_CPUMASK,

@@ -16,6 +16,8 @@ typedef struct Operation {
         int (*parse)(const char *text, CpuSet **ret);
         /* A string that no other object at this path will have during this boot; the caller frees. */
         int (*identity)(const Root *root, const char *path, char **ret);
+        /* Whether the object is the device's at this moment: 0, or -ENODEV. NULL = that cannot be told. */
+        int (*owner)(const Root *root, const char *path, const char *device);
 } Operation;
 
 /* NULL = there is no such kind. */

@@ -303,7 +303,9 @@ static int prepare_set(Writer *w, SetJob *j)
         const LedgerEntry *e;
         int r;
 
-        r = j->op->identity(w->root, q->path, &j->identity);
+        r = j->op->owner ? j->op->owner(w->root, q->path, q->device) : 0;
+        if (r >= 0)
+                r = j->op->identity(w->root, q->path, &j->identity);
         if (r < 0)
                 return r;
         e = find_same(w, q->path, j->identity);

@@ -47,9 +47,12 @@ void writer_set_log(Writer *w, WriterLog log, void *userdata);
  * Errors in replies, besides those of the kernel and the ledger (WRITER_NO_LEDGER):
  * -EOPNOTSUPP  no such operation, kind, or path of this kind
  * -EINVAL      a value of another form or the empty set, a device or id that is empty or has control
- * characters -EBUSY       SET: the device is held -ENOENT      SET: the file is not there; ISCSI: this
- * machine has no iSCSI host -ENODEV      RESTORE: the object that was written is gone, or another one has its
- * name now; it is forgotten -E2BIG       the file's value is longer than WRITER_VALUE_MAX
+ *              characters
+ * -EBUSY       SET: the device is held
+ * -ENOENT      SET: the file is not there; ISCSI: this machine has no iSCSI host
+ * -ENODEV      SET: the interrupt is not the device's (any more): its number can be reused. RESTORE: the
+ *              object that was written is gone, or another one has its name now; it is forgotten
+ * -E2BIG       the file's value is longer than WRITER_VALUE_MAX
  *
  * SET of a path that the kernel refused before (-EIO, -EPERM, -EACCES) answers the same error without a try,
  * as long as the same object is behind it. SET that fails leaves the ledger as it was. RESTORE of a path
