@@ -103,6 +103,8 @@ uint64_t manager_now(const Manager *m); /* monotonic, microseconds */
 void manager_continue(Manager *m);
 /* A round: passes until nothing new is to be written. */
 void manager_start_round(Manager *m, bool forced);
+/* What the monitor hands over (MonitorHandler): marks the machine dirty and keeps nothing of the event. */
+void manager_on_event(void *userdata, const MonitorEvent *e);
 /* One pass of the running round. */
 void manager_pass(Manager *m);
 /* Loads the policies; a bad set keeps the last good one. Returns 0 or the negative errno of the problem. */

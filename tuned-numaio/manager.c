@@ -322,7 +322,7 @@ static int on_ready_limit(sd_event_source *s, uint64_t usec, void *userdata)
         return 0;
 }
 
-static void on_monitor(void *userdata, const MonitorEvent *e)
+void manager_on_event(void *userdata, const MonitorEvent *e)
 {
         Manager *m = userdata;
 
@@ -414,7 +414,7 @@ static int open_monitor(Manager *m, Error *e)
 
         if (!root_is_live(m->root))
                 return 0;
-        r = monitor_new(m->event, on_monitor, m, &m->monitor);
+        r = monitor_new(m->event, manager_on_event, m, &m->monitor);
         if (r < 0)
                 return error_set(e, r, NULL, "no events can be had from udev and netlink: %s", strerror(-r));
         for (size_t i = 0; i < monitor_missing(m->monitor)->n; i++)
