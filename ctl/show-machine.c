@@ -18,6 +18,19 @@ static void show_errors(const json_t *errors)
                 line("Policy error", "%s: %s", json_text_at(item, "where"), json_text_at(item, "text"));
 }
 
+static void show_irqbalance(const json_t *b)
+{
+        long waiting = json_number_at(b, "waiting");
+
+        if (!json_is_true(json_object_get(b, "running")))
+                line("irqbalance", "does not run");
+        else if (waiting > 0)
+                line("irqbalance", "runs, and %ld changes wait until it has ended: %s", waiting,
+                     json_text_at(b, "command"));
+        else
+                line("irqbalance", "runs; to end it: %s", json_text_at(b, "command"));
+}
+
 int show_status(Ctl *c, const json_t *answer, Error *e)
 {
         long seconds = json_number_at(answer, "uptime_seconds");
@@ -37,6 +50,7 @@ int show_status(Ctl *c, const json_t *answer, Error *e)
         value_line("Held", json_at(answer, "held"));
         value_line("Policies", json_at(answer, "policies"));
         show_errors(json_at(answer, "policy_errors"));
+        show_irqbalance(json_at(answer, "irqbalance"));
         line("Events", "%ld udev, %ld netlink, %ld overruns; %ld passes",
              json_number_at(answer, "events.udev"), json_number_at(answer, "events.netlink"),
              json_number_at(answer, "events.overruns"), json_number_at(answer, "passes"));

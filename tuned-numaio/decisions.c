@@ -308,6 +308,7 @@ int book_update(Book *b, const Snapshot *s, const Plan *p)
 
                 if (d->state != DECISION_RIGHT && d->state != DECISION_APPLIED && d->state != DECISION_HELD)
                         continue;
+                d->waited = false;
                 d->error = 0; /* whatever was tried last, what is in force is right */
                 if (d->state != DECISION_HELD && set_string(&d->desired, d->current) < 0)
                         return -ENOMEM;
@@ -322,6 +323,8 @@ int book_result(Book *b, const ApplyResult *result, uint64_t now)
         if (!d)
                 return 0;
         d->error = result->error;
+        if (result->error >= 0)
+                d->waited = false;
         if (error_is_refusal(result->error))
                 d->state = DECISION_REFUSED;
         else
@@ -415,6 +418,19 @@ static json_t *time_or_null(uint64_t usec)
         return json_string(text);
 }
 
+int decision_wait(Decision *d, const char *why)
+{
+        char *text = strf("%s; then: %s", why, d->reason.text ? d->reason.text : "");
+
+        if (!text)
+                return -ENOMEM;
+        free(d->reason.text);
+        d->reason.text = text;
+        d->state = DECISION_WAITING;
+        d->waited = true;
+        return 0;
+}
+
 bool decision_try(Decision *d, uint64_t round, const char *value)
 {
         if (d->round == round && d->tried && strcmp(d->tried, value) == 0)
@@ -446,7 +462,7 @@ const char *decision_state_to_string(DecisionState s)
                 [DECISION_REFUSED] = "refused", [DECISION_MANAGED] = "managed",
                 [DECISION_LEFT] = "left",       [DECISION_UNKNOWN_NODE] = "unknown-node",
                 [DECISION_HELD] = "held",       [DECISION_NONE] = "none",
-                [DECISION_ERROR] = "error",
+                [DECISION_ERROR] = "error",     [DECISION_WAITING] = "waiting",
         };
 
         return names[s];

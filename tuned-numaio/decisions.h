@@ -20,8 +20,9 @@ typedef enum DecisionState {
         DECISION_LEFT,
         DECISION_UNKNOWN_NODE,
         DECISION_HELD,
-        DECISION_NONE,  /* no such knob on this device */
-        DECISION_ERROR, /* the policy asks for what cannot be */
+        DECISION_WAITING, /* irqbalance runs: made when it has ended, or leaves this one alone */
+        DECISION_NONE,    /* no such knob on this device */
+        DECISION_ERROR,   /* the policy asks for what cannot be */
         _DECISION_STATE_MAX,
 } DecisionState;
 
@@ -43,6 +44,8 @@ typedef struct Decision {
         unsigned writes; /* by this process */
         uint64_t round;  /* the last round of passes that tried it */
         char *tried;     /* the value that it tried; NULL = none */
+        bool waited; /* kept back while irqbalance ran: until it is written, what differs is that one's work
+                      */
 } Decision;
 
 typedef struct Book Book;
@@ -68,6 +71,9 @@ int book_adopt(Book *b, const WriterReply *entry);
 /* A path was put back to its first value, and counts as never written; or that failed with a negative errno.
  */
 void book_restored(Book *b, const char *path, int error);
+
+/* Keeps a change back while irqbalance runs; `why` goes before the reason. Returns 0 or -ENOMEM. */
+int decision_wait(Decision *d, const char *why);
 
 /* Notes that a round tries `value`. Returns false when this round tried it before: no second time then. */
 bool decision_try(Decision *d, uint64_t round, const char *value);

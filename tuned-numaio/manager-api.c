@@ -67,7 +67,7 @@ static unsigned count_pending(const Manager *m, const char *device)
 
                 if (!d->path || (device && strcmp(device, d->device) != 0))
                         continue;
-                n += d->state == DECISION_PLANNED ||
+                n += d->state == DECISION_PLANNED || d->state == DECISION_WAITING ||
                      (d->state == DECISION_FAILED && !strv_contains(&m->held, d->device));
         }
         return n;
@@ -100,7 +100,8 @@ static char *status_text(const Manager *m)
 {
         VectorCounts c = count_all(m);
         unsigned planned = count_state(m, DECISION_PLANNED), failed = count_state(m, DECISION_FAILED);
-        _cleanup_(freep) char *tail = NULL;
+        _cleanup_(freep) char *tail = NULL,
+                              *other = manager_irqbalance_text(m, count_state(m, DECISION_WAITING));
 
         if (!m->snapshot)
                 return m->look_error < 0 ? strf("the machine cannot be read: %s", strerror(-m->look_error))
@@ -123,11 +124,11 @@ static char *status_text(const Manager *m)
                 tail = strf("; %u changes planned", planned);
         else
                 tail = strdup("");
-        if (!tail)
+        if (!tail || !other)
                 return NULL;
-        return strf("%zu devices, %u of %u settable vectors local, %u vectors kernel-managed%s",
+        return strf("%zu devices, %u of %u settable vectors local, %u vectors kernel-managed%s%s",
                     m->snapshot->n_devices, c.settable_local, c.settable_local + c.settable_remote, c.managed,
-                    tail);
+                    other, tail);
 }
 
 void manager_notify_status(Manager *m)
@@ -178,7 +179,7 @@ static json_t *get_status(void *userdata)
         return json_pack(
                 "{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:{s:i, s:i, s:i, s:i}, s:i, s:I, s:i, s:o, s:o, "
                 "s:o, "
-                "s:{s:I, s:I, s:I}, s:I}",
+                "s:{s:I, s:I, s:I}, s:I, s:o}",
                 "version", PACKAGE_VERSION, "state", state_word(m), "status", text, "apply",
                 apply_mode_to_string(m->options.observe ? APPLY_NEVER : policy_defaults(m->policy)->apply),
                 "writer", writer_word(m), "root", root_path(m->root), "uptime_seconds",
@@ -189,7 +190,8 @@ static json_t *get_status(void *userdata)
                 (int)count_state(m, DECISION_REFUSED), "held", strings(&m->held), "policies",
                 strings(policy_files(m->policy)), "policy_errors", policy_errors(m), "events", "udev",
                 (json_int_t)e.udev, "netlink", (json_int_t)e.netlink, "overruns", (json_int_t)e.overruns,
-                "passes", (json_int_t)m->passes);
+                "passes", (json_int_t)m->passes, "irqbalance",
+                manager_irqbalance_json(m, count_state(m, DECISION_WAITING)));
 }
 
 static json_t *get_topology(void *userdata)

@@ -10,5 +10,7 @@ bool manager_may_submit(Manager *m, const Change *c, Decision *d)
 
         if (c->settable == SETTABLE_NO)
                 return false;
-        return !only || strcmp(c->device, only) == 0;
+        if (only && strcmp(c->device, only) != 0)
+                return false;
+        return !manager_irqbalance_keeps(m, c, d);
 }

@@ -6,6 +6,7 @@
 #include "basic/root.h"
 #include "decisions.h"
 #include "manager.h"
+#include "monitor/irqbalance.h"
 #include "monitor/monitor.h"
 #include "observe/counters.h"
 #include "observe/observe.h"
@@ -15,7 +16,8 @@
 #include <systemd/sd-event.h>
 
 /* What the files of the manager share: manager.c (events and passes), manager-writer.c (the writer's
- * connection and answers), manager-gate.c (which changes may go to it), manager-rates.c (interrupts per
+ * connection and answers), manager-gate.c (which changes may go to it), manager-irqbalance.c (when
+ * another one moves interrupts), manager-rates.c (interrupts per
  * second), manager-api.c (requests and their JSON). */
 
 typedef enum RequestKind { REQUEST_APPLY, REQUEST_RESTORE } RequestKind;
@@ -72,6 +74,9 @@ struct Manager {
         Rates rates;
 
         Monitor *monitor; /* NULL off the live machine */
+        IrqbalanceWatch *irqbalance;
+        IrqbalanceState irqbalance_seen; /* at the last look */
+        bool irqbalance_error_told;
         Api *api;
         Schedule schedule;
         sd_event_source *timer, *verify, *reconnect, *ready_limit;
@@ -134,6 +139,19 @@ bool manager_may_submit(Manager *m, const Change *c, Decision *d);
 /* manager-rates.c */
 int manager_get_rates(void *userdata, ApiRequest *req, const json_t *body, json_t **ret, Error *e);
 void manager_clear_rates(Manager *m);
+
+/* manager-irqbalance.c */
+int manager_open_irqbalance(Manager *m, Error *e);
+/* Looks whether irqbalance runs, and says so in the journal once for each time that it starts and ends.
+ * Returns whether anything about it has changed. */
+bool manager_look_for_irqbalance(Manager *m);
+/* Whether irqbalance keeps changes of interrupts back now. */
+bool manager_irqbalance_waits(const Manager *m);
+/* Whether it keeps this one back; its decision says so then. */
+bool manager_irqbalance_keeps(Manager *m, const Change *c, Decision *d);
+/* The end of the status line, "" = irqbalance does not run; the caller frees. NULL when memory is short. */
+char *manager_irqbalance_text(const Manager *m, unsigned waiting);
+json_t *manager_irqbalance_json(const Manager *m, unsigned waiting);
 
 /* manager-api.c */
 extern const ApiBackend manager_api_backend;

@@ -236,6 +236,7 @@ void manager_pass(Manager *m)
         uint64_t begin = clock_now();
         int r, submitted = 0;
 
+        (void)manager_look_for_irqbalance(m);
         r = look_and_plan(m);
         m->look_error = r < 0 ? r : 0;
         m->passes++;
@@ -447,6 +448,8 @@ static int set_up(Manager *m, Error *e)
                 return error_set(e, -ENOMEM, NULL, "out of memory");
         r = open_monitor(m, e);
         if (r >= 0)
+                r = manager_open_irqbalance(m, e);
+        if (r >= 0)
                 r = manager_open_api(m, e);
         if (r >= 0 && !m->options.observe)
                 r = manager_connect_writer(m, e);
@@ -491,6 +494,7 @@ Manager *manager_free(Manager *m)
                 return NULL;
         api_free(m->api);
         monitor_free(m->monitor);
+        irqbalance_watch_free(m->irqbalance);
         manager_disconnect_writer(m);
         manager_clear_rates(m);
         sd_event_source_unref(m->timer);

@@ -37,7 +37,7 @@ class Connection(http.client.HTTPConnection):
 class Daemon:
     running = []
 
-    def __init__(self, binary, root, folder, *options, **how):
+    def __init__(self, binary, root, folder, *options, level="warning", **how):
         self.binary = binary
         self.folder = folder
         self.root = root
@@ -47,7 +47,7 @@ class Daemon:
         path.unlink(missing_ok=True)
         self.notify.bind(str(path))
         threading.Thread(target=self.listen, args=(self.notify,), daemon=True).start()
-        environment = dict(os.environ, NOTIFY_SOCKET=str(path), NUMAIO_LOG_LEVEL="warning")
+        environment = dict(os.environ, NOTIFY_SOCKET=str(path), NUMAIO_LOG_LEVEL=level)
         self.process = subprocess.Popen(
             [binary, "--root", root, "--api-dir", folder, *options], env=environment, **how)
         self.running.append(self)

@@ -62,6 +62,7 @@ static void compiled_in(void **state)
         assert_int_equal(policy_defaults(p)->on_drift, ON_DRIFT_REAPPLY);
         assert_int_equal(policy_defaults(p)->on_stop, ON_STOP_KEEP);
         assert_int_equal(policy_defaults(p)->verify, 300);
+        assert_int_equal(policy_defaults(p)->irqbalance, IRQBALANCE_WAIT);
         assert_string_equal(in_force(p, &hba, "irq", "mode"), "spread");
         assert_string_equal(in_force(p, &hba, "workqueue", "cpumask"), "node");
         assert_string_equal(in_force(p, &iscsi, "workqueue", "cpumask"), "node");
@@ -77,11 +78,13 @@ static void defaults_section(void **state)
 
         assert_int_equal(policy_defaults(few)->verify, 300);
         assert_int_equal(policy_defaults(few)->apply, APPLY_AUTO);
-        all = parse(V "defaults: {apply: ask, on_drift: report, on_stop: restore, verify: 2 h}");
+        all = parse(V "defaults: {apply: ask, on_drift: report, on_stop: restore, verify: 2 h, irqbalance: "
+                      "ignore}");
         assert_int_equal(policy_defaults(all)->apply, APPLY_ASK);
         assert_int_equal(policy_defaults(all)->on_drift, ON_DRIFT_REPORT);
         assert_int_equal(policy_defaults(all)->on_stop, ON_STOP_RESTORE);
         assert_int_equal(policy_defaults(all)->verify, 7200);
+        assert_int_equal(policy_defaults(all)->irqbalance, IRQBALANCE_IGNORE);
 }
 
 static void durations(void **state)
@@ -249,6 +252,8 @@ static const struct {
         { V "rules: [{name: a}, {name: b}, {name: a}]\n", "2:38",
           "an earlier rule of this file is named \"a\" too" },
         { V "version: 1\n", "2:1", "the key \"version\" is there already, in line 1" },
+        { V "defaults: {irqbalance: stop}\n", "2:24",
+          "\"irqbalance\" must be one of wait, ignore, not \"stop\"" },
         { V "defaults: {verify: 9}\n", "2:20",
           "\"verify\" is out of range: it must be a time from 10s to 1d, such as 30s or 5min" },
         { V "defaults: {verify: 25h}\n", "2:20",

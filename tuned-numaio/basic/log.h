@@ -11,10 +11,11 @@
 #define MESSAGE_ID_REFUSED  "5b1a3c1d9a8e4f0d8b6e2f7c40d1a9e2" /* the kernel refused a write */
 #define MESSAGE_ID_RESTORED "5b1a3c1d9a8e4f0d8b6e2f7c40d1a9e3" /* a knob was put back to its first value */
 #define MESSAGE_ID_POLICY   "5b1a3c1d9a8e4f0d8b6e2f7c40d1a9e4" /* a policy was loaded or refused */
-#define MESSAGE_ID_OVERRUN                                                                                  \
-        "5b1a3c1d9a8e4f0d8b6e2f7c40d1a9e5"                    /* events were lost: everything is read again \
-                                                               */
-#define MESSAGE_ID_UNKNOWN "5b1a3c1d9a8e4f0d8b6e2f7c40d1a9e6" /* a device's node is not known */
+#define MESSAGE_ID_OVERRUN                                                               \
+        "5b1a3c1d9a8e4f0d8b6e2f7c40d1a9e5" /* events were lost: everything is read again \
+                                            */
+#define MESSAGE_ID_IRQBALANCE "5b1a3c1d9a8e4f0d8b6e2f7c40d1a9e7" /* irqbalance has started or ended */
+#define MESSAGE_ID_UNKNOWN    "5b1a3c1d9a8e4f0d8b6e2f7c40d1a9e6" /* a device's node is not known */
 
 /* Writes one line at a syslog level (LOG_ERR, LOG_WARNING, LOG_NOTICE, LOG_INFO, LOG_DEBUG): to the journal
  * when standard error is connected to it, else to standard error. Lines above the level of NUMAIO_LOG_LEVEL

@@ -37,6 +37,7 @@ typedef enum DefaultsKey {
         DEFAULTS_ON_DRIFT,
         DEFAULTS_ON_STOP,
         DEFAULTS_VERIFY,
+        DEFAULTS_IRQBALANCE,
         _DEFAULTS_KEY_MAX,
 } DefaultsKey;
 

@@ -9,12 +9,18 @@
 
 typedef enum ApplyMode { APPLY_AUTO, APPLY_ASK, APPLY_NEVER, _APPLY_MODE_MAX } ApplyMode;
 typedef enum OnDrift { ON_DRIFT_REAPPLY, ON_DRIFT_YIELD, ON_DRIFT_REPORT, _ON_DRIFT_MAX } OnDrift;
+typedef enum OnIrqbalance {
+        IRQBALANCE_WAIT,
+        IRQBALANCE_IGNORE,
+        _ON_IRQBALANCE_MAX,
+} OnIrqbalance;
 typedef enum OnStop { ON_STOP_KEEP, ON_STOP_RESTORE, _ON_STOP_MAX } OnStop;
 
 typedef struct Defaults {
         ApplyMode apply;
         OnDrift on_drift;
         OnStop on_stop;
+        OnIrqbalance irqbalance;
         unsigned verify; /* seconds between looks for drift without events; 300 */
 } Defaults;
 
@@ -89,3 +95,4 @@ const Setting *policy_get(const Policy *p, const Device *d, const char *section,
 const char *apply_mode_to_string(ApplyMode m);
 const char *on_drift_to_string(OnDrift d);
 const char *on_stop_to_string(OnStop s);
+const char *on_irqbalance_to_string(OnIrqbalance i);

@@ -85,6 +85,9 @@ static int read_default(Reader *r, const DocNode *entry, size_t at, void *to)
         case DEFAULTS_VERIFY:
                 d->verify = (unsigned)s.number;
                 break;
+        case DEFAULTS_IRQBALANCE:
+                d->irqbalance = (OnIrqbalance)s.number;
+                break;
         case _DEFAULTS_KEY_MAX:
                 break;
         }
