@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #define PASSES_MAX 4
@@ -301,7 +300,7 @@ static void session_close(Session *s)
         if (s->fd >= 0)
                 close(s->fd);
         if (s->pid > 0)
-                (void)waitpid(s->pid, NULL, 0);
+                standin_end_writer(s->pid);
 }
 
 static void note(Machine *m, int error)

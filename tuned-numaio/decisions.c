@@ -323,9 +323,10 @@ int book_result(Book *b, const ApplyResult *result, uint64_t now)
         if (!d)
                 return 0;
         d->error = result->error;
+        d->no_ledger = result->no_ledger;
         if (result->error >= 0)
                 d->waited = false;
-        if (error_is_refusal(result->error))
+        if (error_is_refusal(result->error) && !result->no_ledger)
                 d->state = DECISION_REFUSED;
         else
                 d->state = result->error < 0 ? DECISION_FAILED : DECISION_APPLIED;
@@ -398,6 +399,7 @@ void book_restored(Book *b, const char *path, int error)
         if (!d)
                 return;
         d->error = error;
+        d->no_ledger = false;
         if (error < 0) {
                 d->state = DECISION_FAILED;
                 return;

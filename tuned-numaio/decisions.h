@@ -36,8 +36,9 @@ typedef struct Decision {
         char *current; /* the set in force at the last look */
         char *desired;
         DecisionState state;
-        bool optional; /* of the last change that was planned: what is in force is right too */
-        int error;     /* negative errno of the last write, 0 = none */
+        bool optional;  /* of the last change that was planned: what is in force is right too */
+        int error;      /* negative errno of the last write, 0 = none */
+        bool no_ledger; /* that error is the ledger's: nothing was written */
         int node;
         Reason reason;
         uint64_t time;   /* of the last write, microseconds of the realtime clock; 0 = never */
@@ -68,8 +69,8 @@ int decision_note_full(const Decision *d, const ApplyResult *result, CpuSet **fu
 /* An entry of the ledger, found after a restart. */
 int book_adopt(Book *b, const WriterReply *entry);
 
-/* A path was put back to its first value, and counts as never written; or that failed with a negative errno.
- */
+/* A path was put back to its first value, and counts as never written; or that failed with a negative errno,
+ * which may be the ledger's. */
 void book_restored(Book *b, const char *path, int error);
 
 /* Keeps a change back while irqbalance runs; `why` goes before the reason. Returns 0 or -ENOMEM. */

@@ -85,6 +85,11 @@ int main(int argc, char **argv)
         Error e = { 0 };
         int r;
 
+        r = manager_block_signals();
+        if (r < 0) {
+                log_error("signals cannot be blocked: %s", strerror(-r));
+                return EXIT_FAILURE;
+        }
         r = parse_argv(argc, argv);
         if (r <= 0)
                 return r < 0 ? 2 : EXIT_SUCCESS;

@@ -13,8 +13,9 @@
 #include <sys/un.h>
 #include <systemd/sd-daemon.h>
 
-/* Clients that go away while they wait leave their requests behind. */
-#define REQUESTS_MAX 64u
+/* Clients that go away while they wait leave their requests and connections behind. So many keep half of
+ * api.sock's connections free for others. */
+#define REQUESTS_MAX 16u
 
 /* --- figures --- */
 
@@ -113,6 +114,8 @@ static char *status_text(const Manager *m)
                             m->policy_errors.items[0].where, m->policy_errors.items[0].text);
         else if (!m->options.observe && m->writer_fd < 0)
                 tail = strdup("; the writer is not connected, nothing is written");
+        else if (failed && (tail = manager_trouble_text(m)))
+                ; /* one cause for many */
         else if (failed)
                 tail = strf("; %u writes failed, see numaioctl decisions", failed);
         else if (count_errors(m))
@@ -421,20 +424,34 @@ static void free_names(char **names)
         free(names);
 }
 
-static int take_activated_sockets(Manager *m, Error *e)
+static int take_socket(Manager *m, int fd, const char *name)
+{
+        int r = sd_is_socket_unix(fd, SOCK_STREAM, 1, NULL, 0);
+
+        if (r > 0)
+                return api_add_socket(m->api, fd, strcmp(name, "api") != 0);
+        close(fd);
+        return r < 0 ? r : -ENOTSOCK;
+}
+
+/* Placing goes on without a socket that cannot be used. */
+static void take_activated_sockets(Manager *m)
 {
         char **names = NULL;
-        int n, r = 0;
+        int n, r;
 
         n = sd_listen_fds_with_names(1, &names);
-        for (int i = 0; i < n && r >= 0; i++)
-                r = api_add_socket(m->api, SD_LISTEN_FDS_START + i, strcmp(names[i], "api") != 0);
-        free_names(names);
         if (n < 0)
-                r = n;
-        return r < 0 ? error_set(e, r, NULL, "the sockets handed over by systemd cannot be used: %s",
-                                 strerror(-r))
-                     : 0;
+                log_error("The sockets handed over by systemd cannot be used, there is no API: %s",
+                          strerror(-n));
+        for (int i = 0; i < n; i++) {
+                r = take_socket(m, SD_LISTEN_FDS_START + i, names[i]);
+                if (r < 0)
+                        log_error("The socket \"%s\" handed over by systemd cannot be used, the API does "
+                                  "without: %s",
+                                  names[i], strerror(-r));
+        }
+        free_names(names);
 }
 
 int manager_open_api(Manager *m, Error *e)
@@ -444,5 +461,8 @@ int manager_open_api(Manager *m, Error *e)
         r = api_new(m->event, &manager_api_backend, m, &m->api);
         if (r < 0)
                 return error_set(e, r, NULL, "the API cannot be set up: %s", strerror(-r));
-        return m->options.api_dir ? open_own_sockets(m, e) : take_activated_sockets(m, e);
+        if (m->options.api_dir)
+                return open_own_sockets(m, e);
+        take_activated_sockets(m);
+        return 0;
 }

@@ -55,6 +55,14 @@ typedef struct Rates {
         sd_event_source *timer;
 } Rates;
 
+/* Causes that keep many files from being written at once. Each is said when it begins and when it has ended.
+ */
+typedef enum Trouble {
+        TROUBLE_READ_ONLY, /* the writer sees a read-only file system: the configuration is wrong */
+        TROUBLE_LEDGER,    /* first values cannot be kept */
+        _TROUBLE_MAX,
+} Trouble;
+
 struct Manager {
         ManagerOptions options;
         sd_event *event;
@@ -86,6 +94,8 @@ struct Manager {
         sd_event_source *writer_source;
         Applier *applier;
         bool ledger_read;
+        unsigned vain;              /* tries to reach a writer since one was last reached */
+        bool trouble[_TROUBLE_MAX]; /* was told, and goes on */
         bool iscsi_asked;
 
         uint64_t round;        /* number of the round that runs or ran last */
@@ -152,6 +162,21 @@ bool manager_irqbalance_keeps(Manager *m, const Change *c, Decision *d);
 /* The end of the status line, "" = irqbalance does not run; the caller frees. NULL when memory is short. */
 char *manager_irqbalance_text(const Manager *m, unsigned waiting);
 json_t *manager_irqbalance_json(const Manager *m, unsigned waiting);
+
+/* manager-trouble.c */
+
+/* Tells a failure's common cause, once. Returns whether it has one: then the file's own failure is not worth
+ * a line.
+ */
+bool manager_note_trouble(Manager *m, const ApplyResult *r);
+/* Tells what became of a change; `old` is the value before it, `error_before` what its last try ended with.
+ * To be called after book_result(). */
+void manager_log_result(Manager *m, const Decision *d, const ApplyResult *r, const char *old,
+                        int error_before);
+/* To be called when a round ends. */
+void manager_end_trouble(Manager *m);
+/* For the status, begins with "; "; NULL = none. The caller frees. */
+char *manager_trouble_text(const Manager *m);
 
 /* manager-api.c */
 extern const ApiBackend manager_api_backend;

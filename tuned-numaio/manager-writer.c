@@ -12,7 +12,6 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #define RECONNECT_USEC 2000000u
@@ -72,36 +71,6 @@ void manager_forget_stale_refusals(Manager *m, bool *ret_changed)
 
 /* --- answers --- */
 
-/* What went between the look and the write is no trouble: the next look sees it. */
-static int failure_level(const Decision *d, int error)
-{
-        bool expected = error == -ENOENT || error == -ENODEV || (d->optional && error == -ENOSPC);
-
-        return expected ? LOG_INFO : LOG_WARNING;
-}
-
-static void log_result(const Decision *d, const ApplyResult *r, const char *old)
-{
-        const LogKnob k = {
-                .message_id = r->error < 0 ? MESSAGE_ID_REFUSED : MESSAGE_ID_CHANGE,
-                .device = d->device,
-                .knob = d->knob,
-                .path = r->path,
-                .old_value = old,
-                .new_value = r->set,
-                .rule = d->reason.rule,
-                .error = r->error,
-        };
-
-        if (r->error < 0)
-                log_knob(failure_level(d, r->error), &k, "%s: %s was not written to /%s: %s%s", d->id, r->set,
-                         r->path, r->no_ledger ? "the ledger cannot keep the first value: " : "",
-                         strerror(-r->error));
-        else if (r->written)
-                log_knob(LOG_INFO, &k, "%s: %s instead of %s (rule \"%s\"): %s", d->id, r->set, old,
-                         d->reason.rule, d->reason.text);
-}
-
 static void on_restored(Manager *m, const ApplyResult *r)
 {
         const Decision *d = book_find_path(m->book, r->path);
@@ -118,11 +87,13 @@ static void on_restored(Manager *m, const ApplyResult *r)
                 book_restored(m->book, r->path, 0); /* the object is gone, nothing is left to restore */
                 return;
         }
-        if (r->error < 0) {
-                log_knob(LOG_WARNING, &k, "/%s could not be put back: %s", r->path, strerror(-r->error));
+        if (r->error < 0 && !r->no_ledger) {
+                log_knob(manager_note_trouble(m, r) ? LOG_DEBUG : LOG_WARNING, &k,
+                         "/%s could not be put back: %s", r->path, strerror(-r->error));
                 book_restored(m->book, r->path, r->error);
                 return;
         }
+        (void)manager_note_trouble(m, r); /* only the ledger still has it */
         log_knob(LOG_INFO, &k, "/%s has its first value again: %s", r->path, r->first);
         book_restored(m->book, r->path, 0);
 }
@@ -132,6 +103,7 @@ static void on_done(void *userdata, const ApplyResult *r)
         Manager *m = userdata;
         Decision *d;
         _cleanup_(freep) char *old = NULL;
+        int error_before;
 
         if (!m->in_round) {
                 if (*r->path)
@@ -145,6 +117,7 @@ static void on_done(void *userdata, const ApplyResult *r)
         d = book_find(m->book, r->id);
         if (!d)
                 return;
+        error_before = d->error;
         old = d->current ? strdup(d->current) : NULL;
         if (decision_note_full(d, r, &m->full) < 0)
                 log_error("out of memory");
@@ -153,7 +126,7 @@ static void on_done(void *userdata, const ApplyResult *r)
         m->writes += r->written;
         if (d->state == DECISION_REFUSED && add_refusal(m, r->id, r->path, r->error) < 0)
                 log_error("out of memory");
-        log_result(d, r, old ? old : "");
+        manager_log_result(m, d, r, old ? old : "", error_before);
 }
 
 static void on_ledger_entry(void *userdata, const WriterReply *entry)
@@ -177,13 +150,17 @@ static void on_ledger_entry(void *userdata, const WriterReply *entry)
 
 static void arm_reconnect(Manager *m)
 {
-        (void)sd_event_source_set_time_relative(m->reconnect, RECONNECT_USEC);
+        /* A writer that cannot start is asked more and more rarely: 2 s, 4 s, up to 32 s. */
+        (void)sd_event_source_set_time_relative(m->reconnect,
+                                                (uint64_t)RECONNECT_USEC << (m->vain < 4 ? m->vain : 4));
+        m->vain++;
         (void)sd_event_source_set_enabled(m->reconnect, SD_EVENT_ONESHOT);
 }
 
 static void lost(Manager *m, int error)
 {
-        log_warning("the connection to the writer is lost: %s", strerror(-error));
+        log_line(m->vain == 0 ? LOG_WARNING : LOG_DEBUG, "the connection to the writer is lost: %s",
+                 strerror(-error));
         manager_disconnect_writer(m);
         arm_reconnect(m);
         /* Without a writer it goes on observing. */
@@ -210,6 +187,9 @@ static void on_idle(Manager *m)
 {
         if (!m->ledger_read) {
                 m->ledger_read = true;
+                if (m->vain > 0)
+                        log_notice("the writer is there again");
+                m->vain = 0;
                 manager_start_round(m, false);
         } else if (m->in_round) {
                 manager_pass(m);
@@ -256,7 +236,7 @@ static int on_reconnect(sd_event_source *s, uint64_t usec, void *userdata)
         Error e = { 0 };
 
         if (manager_connect_writer(m, &e) < 0) {
-                log_error("%s", e.text);
+                log_line(m->vain <= 1 ? LOG_ERR : LOG_DEBUG, "%s", e.text);
                 arm_reconnect(m);
         }
         manager_notify_status(m);
@@ -352,7 +332,7 @@ void manager_disconnect_writer(Manager *m)
         m->writer_fd = -1;
         m->iscsi_asked = false;
         if (m->writer_pid > 0)
-                (void)waitpid(m->writer_pid, NULL, 0); /* it ends with the connection */
+                standin_end_writer(m->writer_pid);
         m->writer_pid = 0;
 }
 

@@ -215,6 +215,7 @@ static void finish_round(Manager *m)
         m->in_round = false;
         m->forced = false;
         arm_verify(m);
+        manager_end_trouble(m);
         if (m->request_active)
                 manager_answer(m, m->request_error.code, &m->request_error);
         send_ready(m);
@@ -372,18 +373,24 @@ static int on_reload(sd_event_source *s, const struct signalfd_siginfo *si, void
 
 /* --- setting up --- */
 
-static int add_signals(Manager *m)
+int manager_block_signals(void)
 {
         sigset_t mask;
-        int r;
 
         sigemptyset(&mask);
         sigaddset(&mask, SIGTERM);
         sigaddset(&mask, SIGINT);
         sigaddset(&mask, SIGHUP);
-        if (sigprocmask(SIG_BLOCK, &mask, NULL) < 0)
-                return -errno;
-        r = sd_event_add_signal(m->event, NULL, SIGTERM, on_stop, m);
+        return sigprocmask(SIG_BLOCK, &mask, NULL) < 0 ? -errno : 0;
+}
+
+static int add_signals(Manager *m)
+{
+        int r;
+
+        r = manager_block_signals();
+        if (r >= 0)
+                r = sd_event_add_signal(m->event, NULL, SIGTERM, on_stop, m);
         if (r >= 0)
                 r = sd_event_add_signal(m->event, NULL, SIGINT, on_stop, m);
         if (r >= 0)

@@ -18,8 +18,14 @@ typedef struct ManagerOptions {
         bool once;           /* end after the first round */
 } ManagerOptions;
 
+/* Keeps the signals that the event loop handles (SIGTERM, SIGINT, SIGHUP) waiting for it. To be called before
+ * anything that takes time, so that none of them ends a process that only starts. Returns 0 or a negative
+ * errno. */
+int manager_block_signals(void);
+
 /* Opens the root, reads the policies (a bad one is an error here, since there is no last good one to keep),
- * connects to the writer, subscribes to events. Returns 0, or a negative errno with the text in *e. */
+ * connects to the writer, subscribes to events, blocks the signals. Returns 0, or a negative
+ * errno with the text in *e. */
 int manager_new(const ManagerOptions *options, Manager **ret, Error *e);
 Manager *manager_free(Manager *m);
 DEFINE_CLEANUP(Manager, manager_free)

@@ -5,10 +5,12 @@ import contextlib
 import http.client
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -150,3 +152,98 @@ def affinities(root):
         if folder.is_dir() and mask.exists():
             values[str(mask.relative_to(root))] = int(mask.read_text().strip().replace(",", ""), 16)
     return values
+
+
+class Case:
+    """A fresh copy of the machine, with what is needed to start daemons on it."""
+
+    def __init__(self, binary, client, machine, folder):
+        self.binary = binary
+        self.client = client
+        self.folder = folder
+        self.root = folder / "machine"
+        self.log = folder / "log"  # what the daemons say
+        subprocess.run(["cp", "-a", machine, self.root], check=True)
+        self.before = affinities(self.root)
+
+    def start(self, *options, policy=None, ready=True, **how):
+        """policy: the shipped one with these words replaced."""
+        if policy:
+            options += ("--policy", self.write_policy(policy))
+        with self.log.open("ab") as log:
+            daemon = Daemon(self.binary, self.root, self.folder, *options, stderr=log, **how)
+        if ready:
+            daemon.wait_ready()
+        return daemon
+
+    def lines(self, text):
+        """What the daemons said with these words in it."""
+        return [line for line in self.log.read_text().splitlines() if text in line]
+
+    def write_policy(self, words):
+        return write_policy(self.folder, words)
+
+    def standin(self, **changes):
+        page = self.root / "standin.json"
+        page.write_text(json.dumps(json.loads(page.read_text()) | changes))
+
+    def changed(self):
+        now = affinities(self.root)
+        return {path for path, value in self.before.items() if now.get(path, value) != value}
+
+
+def writer_of(daemon):
+    """The child that stands in for writer and kernel."""
+    children = Path(f"/proc/{daemon.process.pid}/task/{daemon.process.pid}/children").read_text().split()
+    assert len(children) == 1, children
+    return int(children[0])
+
+
+@contextlib.contextmanager
+def frozen(pid):
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
+
+
+class Asked(threading.Thread):
+    """A request that is answered later."""
+
+    def __init__(self, daemon, *request):
+        super().__init__(daemon=True)
+        self.run = lambda: setattr(self, "answer", daemon.ask(*request))
+        self.start()
+
+    def wait(self):
+        self.join(60)
+        return self.answer
+
+
+def run_check(check, *arguments):
+    folder = Path(tempfile.mkdtemp(prefix="numaio-case-", dir=scratch()))
+    try:
+        check(Case(*arguments, folder))
+        print("ok", check.__name__, flush=True)
+    except BaseException:
+        if (folder / "log").exists():
+            print("".join((folder / "log").read_text().splitlines(True)[-40:]), file=sys.stderr)
+        raise
+    finally:
+        for daemon in Daemon.running:
+            if daemon.process.poll() is None:
+                daemon.process.kill()
+                daemon.process.wait()
+        shutil.rmtree(folder)
+
+
+def run_checks(functions, binary, client, mkmachine, spec, *names):
+    """Runs the check_...() functions, or those that are named, each on a fresh copy of the machine."""
+    checks = [f for name, f in functions.items() if name.startswith("check_") and (not names or name in names)]
+    with tempfile.TemporaryDirectory(prefix="numaio-machine-", dir=scratch()) as folder:
+        machine = Path(folder) / "machine"
+        subprocess.run([mkmachine, spec, machine], check=True)
+        for check in checks:
+            run_check(check, binary, client, machine)

@@ -51,8 +51,8 @@ enum {
         WRITER_REFUSED =
                 1
                 << 3, /* SET, LIST: the kernel refused this path with `error`, it is not to be tried again */
-        WRITER_NO_LEDGER =
-                1 << 4, /* `error` is the ledger's: nothing was written (-ENOSPC: no room for it) */
+        WRITER_NO_LEDGER = 1 << 4, /* `error` is the ledger's (-ENOSPC: no room for it): SET wrote nothing,
+                                    * RESTORE did what it could and has not forgotten the path */
 };
 
 typedef struct WriterReply {

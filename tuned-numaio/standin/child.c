@@ -119,6 +119,19 @@ int standin_make_folder(const char *root, char **ret, Error *e)
         return 0;
 }
 
+void standin_end_writer(pid_t pid)
+{
+        const struct timespec pause = { .tv_nsec = 10000000 };
+
+        for (unsigned tries = 0; tries < 100; tries++) {
+                if (waitpid(pid, NULL, WNOHANG) != 0)
+                        return;
+                (void)nanosleep(&pause, NULL);
+        }
+        (void)kill(pid, SIGKILL);
+        (void)waitpid(pid, NULL, 0);
+}
+
 int standin_start_writer(const char *root, const char *folder, pid_t *ret_pid)
 {
         _cleanup_(closep) int mine = -1, theirs = -1;

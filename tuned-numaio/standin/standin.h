@@ -34,6 +34,10 @@ int standin_make_folder(const char *root, char **ret, Error *e);
 
 /* Starts a writer with this sink as a child on a socketpair, its ledger in `folder`; the child ends when the
  * descriptor is closed, or the parent. Returns the descriptor (SOCK_SEQPACKET, non-blocking), which the
- * caller closes, and the child's pid, which the caller waits for. Errors: of root_open(), standin_new() and
+ * caller closes, and the child's pid, for standin_end_writer(). Errors: of root_open(), standin_new() and
  * ledger_open() in the child (-EBUSY: another writer uses the ledger); -ECHILD when it ended early. */
 int standin_start_writer(const char *root, const char *folder, pid_t *ret_pid);
+
+/* Waits for the end of a child whose descriptor was closed. One that does not end within a second (it was
+ * stopped by a signal, or a write takes long) is killed, which its ledger is made for. */
+void standin_end_writer(pid_t pid);

@@ -425,6 +425,8 @@ static int restore_entry(Writer *w, const Operation *op, const LedgerEntry *e)
         if (r < 0 && r != -ENOENT)
                 return r;
         forgotten = ledger_forget(w->ledger, e->path);
+        if (forgotten < 0)
+                w->reply.flags |= WRITER_NO_LEDGER;
         return r < 0 ? -ENODEV : forgotten;
 }
 
