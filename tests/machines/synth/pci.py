@@ -122,6 +122,8 @@ class Pci:
                 "class": f"0x{pci_class:06x}",
                 "vendor": f"0x{vendor:04x}",
                 "device": f"0x{device:04x}",
+                "subsystem_vendor": f"0x{vendor:04x}",
+                "subsystem_device": "0x0000",
                 "local_cpus": topology.mask(cpus),
                 "local_cpulist": format_list(cpus),
                 "irq": numbers[0] if numbers and msi == "msi" else INTX[machine.page.arch],

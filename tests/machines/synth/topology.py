@@ -75,6 +75,11 @@ class Topology:
         """The node's online CPUs; all of them for an unknown node, as cpumask_of_node() does."""
         return self.online if node < 0 else self.node_cpus.get(node, set()) & self.online
 
+    def package_online(self, cpu):
+        """The online CPUs of the package that holds `cpu`."""
+        package = self.packages[self.node_of[cpu]]
+        return {other for other in self.online if self.packages[self.node_of[other]] == package}
+
     def home(self, node):
         """CPUs that may take interrupts on `node`: online and not kept free of noise."""
         return self.node_online(node) - self.isolated - self.nohz_full
@@ -124,26 +129,39 @@ def write_cpus(tree, page, topology):
 def _write_cpu(tree, topology, cpu, folder):
     """Core and cache files, which exist for online CPUs only and name online CPUs only."""
     core = topology.core_of[cpu]
-    siblings = format_list(set(topology.cores[core]) & topology.online)
+    threads = set(topology.cores[core]) & topology.online
+    siblings = format_list(threads)
+    package = topology.package_online(cpu)
     tree.put_all(
         f"{folder}/topology",
         {
             "core_id": core,
             "physical_package_id": topology.packages[topology.node_of[cpu]],
             "die_id": 0,
+            "thread_siblings": topology.mask(threads),
             "thread_siblings_list": siblings,
             "core_cpus_list": siblings,
+            "core_siblings": topology.mask(package),
+            "core_siblings_list": format_list(package),
         },
     )
-    shared = format_list(topology.llc[cpu] & topology.online)
+    shared = topology.llc[cpu] & topology.online
     caches = (
-        ("1", "Data", siblings),
-        ("1", "Instruction", siblings),
-        ("2", "Unified", siblings),
+        ("1", "Data", threads),
+        ("1", "Instruction", threads),
+        ("2", "Unified", threads),
         ("3", "Unified", shared),
     )
     for index, (level, kind, cpus) in enumerate(caches):
-        tree.put_all(f"{folder}/cache/index{index}", {"level": level, "type": kind, "shared_cpu_list": cpus})
+        tree.put_all(
+            f"{folder}/cache/index{index}",
+            {
+                "level": level,
+                "type": kind,
+                "shared_cpu_list": format_list(cpus),
+                "shared_cpu_map": topology.mask(cpus),
+            },
+        )
 
 
 def write_nodes(tree, topology):
