@@ -7,34 +7,30 @@
 
 #define WORD_BITS   (8 * sizeof(unsigned long))
 #define GROUP_BITS  32u
-#define GROUP_CHARS 9u /* eight digits and a comma */
+#define GROUP_CHARS 9u  /* eight digits and a comma */
+#define RANGE_CHARS 12u /* two numbers below CPUSET_MAX, a dash and a comma */
 
 static size_t words(unsigned bits)
 {
         return (bits + WORD_BITS - 1) / WORD_BITS;
 }
 
+/* One piece of memory, the words behind the head: a machine of 4,000 vectors has twice as many sets. */
 CpuSet *cpuset_new(unsigned n)
 {
+        size_t count = words(n ? n : 1);
         /* Not numa_bitmask_alloc(): it ends the process when memory is short. */
-        CpuSet *s = malloc(sizeof(*s));
+        CpuSet *s = calloc(1, sizeof(*s) + count * sizeof(unsigned long));
 
         if (!s)
                 return NULL;
-        s->size = words(n ? n : 1) * WORD_BITS;
-        s->maskp = calloc(words((unsigned)s->size), sizeof(unsigned long));
-        if (!s->maskp) {
-                free(s);
-                return NULL;
-        }
+        s->size = count * WORD_BITS;
+        s->maskp = (unsigned long *)(s + 1);
         return s;
 }
 
 void cpuset_free(CpuSet *s)
 {
-        if (!s)
-                return;
-        free(s->maskp);
         free(s);
 }
 
@@ -234,12 +230,10 @@ static int read_range(const char **p, CpuSet **s)
 
 int cpuset_parse_list(const char *text, CpuSet **ret)
 {
-        _cleanup_(cpuset_freep) CpuSet *s = cpuset_new(1);
+        _cleanup_(cpuset_freep) CpuSet *s = NULL;
         const char *p = text;
         int r;
 
-        if (!s)
-                return -ENOMEM;
         while (is_blank(*p))
                 p++;
         if (strncmp(p, "(null)", 6) == 0)
@@ -257,6 +251,9 @@ int cpuset_parse_list(const char *text, CpuSet **ret)
                 p++;
         if (*p)
                 return -EINVAL;
+        r = grow(&s, 1); /* an empty list is a set too */
+        if (r < 0)
+                return r;
         *ret = STEAL_PTR(s);
         return 0;
 }
@@ -322,30 +319,38 @@ int cpuset_parse_mask(const char *text, CpuSet **ret)
         return 0;
 }
 
+/* The last CPU of the range that begins at `from`. */
+static int end_of_range(const CpuSet *s, int from)
+{
+        int to = from;
+
+        while (cpuset_has(s, (unsigned)to + 1))
+                to++;
+        return to;
+}
+
 char *cpuset_format_list(const CpuSet *s)
 {
-        char *text = NULL;
-        size_t size = 0;
-        FILE *f = open_memstream(&text, &size);
-        const char *sep = "";
+        size_t ranges = 0, room;
+        char *text, *p;
 
-        if (!f)
+        for (int from = cpuset_next(s, -1); from >= 0; from = cpuset_next(s, end_of_range(s, from)))
+                ranges++;
+        room = ranges * RANGE_CHARS + 1;
+        text = p = malloc(room);
+        if (!text)
                 return NULL;
+        *p = '\0';
         for (int from = cpuset_next(s, -1); from >= 0;) {
-                int to = from;
+                int to = end_of_range(s, from);
+                size_t left = room - (size_t)(p - text);
 
-                while (cpuset_has(s, (unsigned)to + 1))
-                        to++;
-                if (to > from)
-                        fprintf(f, "%s%d-%d", sep, from, to);
-                else
-                        fprintf(f, "%s%d", sep, from);
-                sep = ",";
+                if (p > text) {
+                        *p++ = ',';
+                        left--;
+                }
+                p += to > from ? snprintf(p, left, "%d-%d", from, to) : snprintf(p, left, "%d", from);
                 from = cpuset_next(s, to);
-        }
-        if (fclose(f) != 0) {
-                free(text);
-                return NULL;
         }
         return text;
 }
