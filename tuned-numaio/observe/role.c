@@ -125,8 +125,10 @@ static bool matches(const char *pattern, const char *s, int *queue)
                 size_t n;
 
                 if (*pattern == '*') {
-                        for (n = 1; n <= strlen(s); n++)
-                                if (matches(pattern + 1, s + n, queue))
+                        bool literal = !strchr("*#%", pattern[1]);
+
+                        while (*s++)
+                                if ((!literal || *s == pattern[1]) && matches(pattern + 1, s, queue))
                                         return true;
                         return false;
                 }
