@@ -78,14 +78,20 @@ static void actions_may_stand_elsewhere(void **state)
         tree_put_vector(m, HBA, 52, NULL, "1\n", "1\n");
         tree_put_vector(m, HBA, 53, "foo-admin", "1\n", "1\n");
         tree_folder(m, "proc/irq/53/other");
+        tree_put_vector(m, HBA, 54, "foo-old-3", "1\n", "1\n"); /* its folder keeps the first name */
+        machine_put(m, "sys/kernel/irq/54/actions", "foo-3\n");
+        tree_put_vector(m, HBA, 55, "foo,4", "1\n", "1\n"); /* one name with a comma */
+        machine_put(m, "sys/kernel/irq/55/actions", "foo,4\n");
         machine_put(m, "proc/interrupts",
                     "  CPU0\n 51: 1  IR-PCI-MSI 1-edge  gone\n 52: 1  IR-PCI-MSI 1-edge  foo-2\n");
         s = tree_observe(m);
         d = tree_device(s, "pci:" HBA);
-        assert_int_equal(d->n_vectors, 3);
+        assert_int_equal(d->n_vectors, 5);
         assert_string_equal(tree_vector(d, 50)->action, "foo/a, foo b");
         assert_string_equal(tree_vector(d, 52)->action, "foo-2");
         assert_string_equal(tree_vector(d, 53)->action, "foo-admin, other");
+        assert_string_equal(tree_vector(d, 54)->action, "foo-3");
+        assert_string_equal(tree_vector(d, 55)->action, "foo,4");
 }
 
 /* Equal names on two functions, and an action that names the other function: the hwirq decides. */

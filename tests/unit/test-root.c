@@ -120,6 +120,68 @@ static void long_files_are_read_whole(void **state)
         assert_int_equal(strlen(text), 300000);
 }
 
+/* The buffers that a value is read into are full, or nearly, at these sizes. */
+static void values_of_any_length(void **state)
+{
+        static const size_t edges[] = { 1, 510, 511, 512, 4094, 4095, 4096, 8191, 8192, 300000 };
+
+        for (size_t i = 0; i < ARRAY_SIZE(edges); i++) {
+                _cleanup_(freep) char *big = calloc(1, edges[i] + 2), *text = NULL, *value = NULL;
+
+                memset(big, 'x', edges[i]);
+                big[edges[i]] = '\n';
+                put("value", big, edges[i] + 1);
+                assert_int_equal(root_read_value(*state, &value, "value"), 0);
+                assert_int_equal(root_read(*state, &text, "value"), 0);
+                assert_int_equal(strlen(value), edges[i]);
+                assert_string_equal(value, text);
+        }
+        put("value", "", 0);
+        {
+                _cleanup_(freep) char *value = NULL;
+
+                assert_int_equal(root_read_value(*state, &value, "value"), 0);
+                assert_string_equal(value, "");
+        }
+}
+
+/* A child that answers a reader in two pieces. */
+static pid_t answer_in_pieces(const char *first, const char *second)
+{
+        _cleanup_(freep) char *path = strf("%s/pieces", dir);
+        pid_t pid;
+        int fd;
+
+        pid = fork();
+        if (pid != 0)
+                return pid;
+        fd = open(path, O_WRONLY);
+        if (write(fd, first, strlen(first)) < 0)
+                _exit(1);
+        usleep(20000);
+        _exit(write(fd, second, strlen(second)) < 0);
+}
+
+/* What comes in pieces is read to its end, and a whole file is more than its first line. */
+static void short_reads_are_no_end(void **state)
+{
+        _cleanup_(freep) char *path = strf("%s/pieces", dir), *text = NULL;
+        _cleanup_(cpuset_freep) CpuSet *cpus = NULL;
+        mode_t mode;
+        pid_t pid;
+
+        assert_int_equal(mkfifo(path, 0444), 0);
+        pid = answer_in_pieces("0-", "63\n");
+        assert_int_equal(root_read_cpulist_and_mode(*state, &cpus, &mode, "pieces"), 0);
+        assert_int_equal(cpuset_count(cpus), 64);
+        assert_int_equal(mode & 0777, 0444);
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+        pid = answer_in_pieces("one\n", "two\n");
+        assert_int_equal(root_read(*state, &text, "pieces"), 0);
+        assert_string_equal(text, "one\ntwo");
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 /* What RestrictSUIDSGID= of a unit does. */
 static int hide_openat2(void)
 {
@@ -214,6 +276,8 @@ int main(void)
                 cmocka_unit_test(names_are_in_natural_order),
                 cmocka_unit_test(real_paths_lie_below_the_root),
                 cmocka_unit_test(long_files_are_read_whole),
+                cmocka_unit_test(values_of_any_length),
+                cmocka_unit_test(short_reads_are_no_end),
                 cmocka_unit_test(tells_what_it_is_asked_for),
                 cmocka_unit_test(live_root_needs_no_openat2),
         };

@@ -16,7 +16,8 @@
 
 struct Root {
         int fd;
-        char *path; /* absolute, without links; "/" = the live machine */
+        char *path; /* absolute, without links */
+        bool live;  /* the path is "/" */
         RootWatch watch;
         void *userdata;
 };
@@ -44,13 +45,14 @@ int root_open(const char *path, Root **ret)
         root->path = realpath(path, NULL);
         if (!root->path)
                 return -errno;
+        root->live = strcmp(root->path, "/") == 0;
         *ret = STEAL_PTR(root);
         return 0;
 }
 
 bool root_is_live(const Root *root)
 {
-        return strcmp(root->path, "/") == 0;
+        return root->live;
 }
 
 const char *root_path(const Root *root)
@@ -78,13 +80,12 @@ static int open_in_root(const Root *root, const char *path, int flags)
         };
         long fd;
 
+        /* From "/" there is no way out. Besides, systemd's RestrictSUIDSGID= hides openat2(2), whose flags it
+         * cannot see. */
         do
-                fd = syscall(SYS_openat2, root->fd, path, &how, sizeof(how));
+                fd = root->live ? openat(root->fd, path, flags | O_CLOEXEC)
+                                : syscall(SYS_openat2, root->fd, path, &how, sizeof(how));
         while (fd < 0 && (errno == EINTR || errno == EAGAIN));
-        /* systemd's RestrictSUIDSGID= hides openat2(2), whose flags it cannot see. From "/" there is no way
-         * out. */
-        if (fd < 0 && errno == ENOSYS && root_is_live(root))
-                fd = openat(root->fd, path, flags | O_CLOEXEC);
         return fd < 0 ? -errno : (int)fd;
 }
 
@@ -111,100 +112,184 @@ int root_open_file(const Root *root, int flags, const char *format, ...)
         return r;
 }
 
-static int read_all(int fd, char **ret, size_t *ret_size)
+/* What a file holds. Most files here hold a few bytes, which need no memory of their own. */
+typedef struct Text {
+        char *heap; /* NULL = it is in small */
+        size_t n, room;
+        char small[512];
+} Text;
+
+static void text_clear(Text *t)
 {
-        _cleanup_(freep) char *text = NULL;
-        size_t room = 0, n = 0;
+        free(t->heap);
+}
+
+static char *text_data(Text *t)
+{
+        return t->heap ? t->heap : t->small;
+}
+
+static int text_grow(Text *t)
+{
+        size_t room = t->heap ? t->room * 2 : 4096;
+        char *bigger = realloc(t->heap, room);
+
+        if (!bigger)
+                return -ENOMEM;
+        if (!t->heap)
+                memcpy(bigger, t->small, t->n);
+        t->heap = bigger;
+        t->room = room;
+        return 0;
+}
+
+/* Reads to the end of the file. A value ends with its line: what one read gives of an attribute, when it is
+ * less than was asked for, is all that there is. */
+static int read_all(int fd, bool value, Text *t)
+{
         ssize_t k;
 
+        t->room = sizeof(t->small);
         do {
-                if (n + 1 >= room) {
-                        char *bigger = realloc(text, room = room ? room * 2 : 4096);
+                size_t asked;
 
-                        if (!bigger)
-                                return -ENOMEM;
-                        text = bigger;
-                }
-                k = read(fd, text + n, room - n - 1);
+                if (t->n + 1 >= t->room && text_grow(t) < 0)
+                        return -ENOMEM;
+                asked = t->room - t->n - 1;
+                k = read(fd, text_data(t) + t->n, asked);
                 if (k < 0 && errno == EINTR)
                         continue;
                 if (k < 0)
                         return -errno;
-                n += (size_t)k;
-                if (n > READ_MAX)
+                t->n += (size_t)k;
+                if (t->n > READ_MAX)
                         return -EFBIG;
+                if (value && k > 0 && (size_t)k < asked && text_data(t)[t->n - 1] == '\n')
+                        break;
         } while (k != 0);
-        *ret = STEAL_PTR(text);
-        *ret_size = n;
         return 0;
 }
 
-static int read_path(const Root *root, const char *path, char **ret)
+static void trim(Text *t)
+{
+        char *data = text_data(t);
+
+        while (t->n > 0 && (data[t->n - 1] == '\0' || strchr(" \t\n", data[t->n - 1])))
+                t->n--;
+        data[t->n] = '\0';
+}
+
+/* ret_mode may be NULL. */
+static int read_path(const Root *root, const char *path, bool value, mode_t *ret_mode, Text *t)
 {
         _cleanup_(closep) int fd = open_in_root(root, path, O_RDONLY);
         RootEvent event = { .use = ROOT_READ, .path = path };
-        char *text = NULL;
-        size_t n = 0;
+        struct stat st;
         int r;
 
-        r = fd < 0 ? fd : read_all(fd, &text, &n);
+        r = fd < 0 ? fd : read_all(fd, value, t);
+        if (r >= 0 && ret_mode)
+                r = fstat(fd, &st) < 0 ? -errno : 0;
         event.error = r;
-        event.data = text;
-        event.size = n;
+        event.data = text_data(t);
+        event.size = t->n;
         if (root->watch)
                 root->watch(root->userdata, &event);
+        if (ret_mode)
+                tell(root, ROOT_LOOK, path, r);
         if (r < 0)
                 return r;
-        while (n > 0 && (text[n - 1] == '\0' || strchr(" \t\n", text[n - 1])))
-                n--;
-        text[n] = '\0';
-        *ret = text;
+        if (ret_mode)
+                *ret_mode = st.st_mode;
+        trim(t);
+        return 0;
+}
+
+static int steal_text(Text *t, char **ret)
+{
+        char *s = t->heap ? STEAL_PTR(t->heap) : strndup(t->small, t->n);
+
+        if (!s)
+                return -ENOMEM;
+        *ret = s;
         return 0;
 }
 
 int root_read(const Root *root, char **ret, const char *format, ...)
 {
+        _cleanup_(text_clear) Text t = { 0 };
         char path[PATH_MAX];
         int r;
 
         r = FORMAT_PATH(path, format);
-        return r < 0 ? r : read_path(root, path, ret);
+        if (r >= 0)
+                r = read_path(root, path, false, NULL, &t);
+        return r < 0 ? r : steal_text(&t, ret);
+}
+
+int root_read_value(const Root *root, char **ret, const char *format, ...)
+{
+        _cleanup_(text_clear) Text t = { 0 };
+        char path[PATH_MAX];
+        int r;
+
+        r = FORMAT_PATH(path, format);
+        if (r >= 0)
+                r = read_path(root, path, true, NULL, &t);
+        return r < 0 ? r : steal_text(&t, ret);
 }
 
 int root_read_int(const Root *root, int *ret, const char *format, ...)
 {
-        _cleanup_(freep) char *text = NULL;
+        _cleanup_(text_clear) Text t = { 0 };
         char path[PATH_MAX];
         int r;
 
         r = FORMAT_PATH(path, format);
         if (r >= 0)
-                r = read_path(root, path, &text);
-        return r < 0 ? r : parse_int(text, ret);
+                r = read_path(root, path, true, NULL, &t);
+        return r < 0 ? r : parse_int(text_data(&t), ret);
 }
 
 int root_read_cpulist(const Root *root, CpuSet **ret, const char *format, ...)
 {
-        _cleanup_(freep) char *text = NULL;
+        _cleanup_(text_clear) Text t = { 0 };
         char path[PATH_MAX];
         int r;
 
         r = FORMAT_PATH(path, format);
         if (r >= 0)
-                r = read_path(root, path, &text);
-        return r < 0 ? r : cpuset_parse_list(text, ret);
+                r = read_path(root, path, true, NULL, &t);
+        return r < 0 ? r : cpuset_parse_list(text_data(&t), ret);
+}
+
+int root_read_cpulist_and_mode(const Root *root, CpuSet **ret, mode_t *ret_mode, const char *format, ...)
+{
+        _cleanup_(text_clear) Text t = { 0 };
+        char path[PATH_MAX];
+        mode_t mode;
+        int r;
+
+        r = FORMAT_PATH(path, format);
+        if (r >= 0)
+                r = read_path(root, path, true, &mode, &t);
+        if (r >= 0)
+                r = cpuset_parse_list(text_data(&t), ret);
+        if (r >= 0)
+                *ret_mode = mode;
+        return r;
 }
 
 int root_read_cpumask(const Root *root, CpuSet **ret, const char *format, ...)
 {
-        _cleanup_(freep) char *text = NULL;
+        _cleanup_(text_clear) Text t = { 0 };
         char path[PATH_MAX];
         int r;
 
         r = FORMAT_PATH(path, format);
         if (r >= 0)
-                r = read_path(root, path, &text);
-        return r < 0 ? r : cpuset_parse_mask(text, ret);
+                r = read_path(root, path, true, NULL, &t);
+        return r < 0 ? r : cpuset_parse_mask(text_data(&t), ret);
 }
 
 int root_list(const Root *root, Strv *ret, const char *format, ...)

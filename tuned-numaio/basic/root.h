@@ -47,18 +47,25 @@ typedef struct RootEvent {
 typedef void (*RootWatch)(void *userdata, const RootEvent *event);
 void root_watch(Root *root, RootWatch watch, void *userdata);
 
-/* Opens a file with openat2(2); O_CLOEXEC is added. Returns the descriptor, which the caller closes. */
+/* Opens a file; O_CLOEXEC is added. Returns the descriptor, which the caller closes. */
 int root_open_file(const Root *root, int flags, const char *format, ...) _printf_(3, 4);
 
 /* Reads a whole file of any size, without trailing white space and NULs. A file longer than 64 MiB is -EFBIG.
  * An attribute that answers with an error gives that error (a software iSCSI host without connection:
  * -ENOTCONN). The caller frees. */
 int root_read(const Root *root, char **ret, const char *format, ...) _printf_(3, 4);
+
+/* Reads an attribute whose value is one line, with one system call less: what the kernel gives at once, when
+ * a newline ends it, is the whole value. Else as root_read(). So do all that follow. */
+int root_read_value(const Root *root, char **ret, const char *format, ...) _printf_(3, 4);
 /* A decimal number; -EINVAL when the file holds something else. */
 int root_read_int(const Root *root, int *ret, const char *format, ...) _printf_(3, 4);
 /* CPUs in list form and in mask form; the caller frees. Errors as cpuset_parse_list(). */
 int root_read_cpulist(const Root *root, CpuSet **ret, const char *format, ...) _printf_(3, 4);
 int root_read_cpumask(const Root *root, CpuSet **ret, const char *format, ...) _printf_(3, 4);
+/* A list, and the mode of its file, which tells whether it can be written. */
+int root_read_cpulist_and_mode(const Root *root, CpuSet **ret, mode_t *ret_mode, const char *format, ...)
+        _printf_(4, 5);
 
 /* The names in a folder, without "." and "..", in natural order. *ret is replaced; the caller clears it. */
 int root_list(const Root *root, Strv *ret, const char *format, ...) _printf_(3, 4);

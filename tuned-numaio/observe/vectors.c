@@ -177,14 +177,14 @@ static int actions_of_folder(const Root *root, unsigned irq, char **ret)
         return r;
 }
 
-/* "a,b": a name that cannot be a folder is only here. */
+/* "a,b": a name that cannot be a folder is only here. *ret stays NULL when there is none. */
 static int actions_of_file(const Root *root, unsigned irq, char **ret)
 {
         _cleanup_(freep) char *text = NULL, *joined = NULL;
         char *save = NULL;
         int r;
 
-        r = root_read(root, &text, "sys/kernel/irq/%u/actions", irq);
+        r = root_read_value(root, &text, "sys/kernel/irq/%u/actions", irq);
         if (r < 0)
                 return r;
         for (char *word = strtok_r(text, ",", &save); word; word = strtok_r(NULL, ",", &save)) {
@@ -217,17 +217,25 @@ static int actions_of_lines(Reader *r, unsigned irq, char **ret)
         return *ret ? 0 : -ENOMEM;
 }
 
-/* The action's name, from where the kernel shows it; *ret stays NULL when nobody requested the interrupt. */
+/* The actions' names; *ret stays NULL when nobody requested the interrupt. The file costs least. Only the
+ * folders tell where one of several names ends that may hold commas themselves. */
 static int read_action(Reader *r, unsigned irq, char **ret)
 {
+        _cleanup_(freep) char *text = NULL;
         int k;
 
-        k = actions_of_folder(r->root, irq, ret);
-        if (k < 0 || *ret)
+        k = actions_of_file(r->root, irq, &text);
+        if (k == -ENOMEM)
                 return k;
-        k = actions_of_file(r->root, irq, ret);
-        if (k < 0 && k != -ENOMEM)
-                k = actions_of_lines(r, irq, ret);
+        if (k < 0 || (text && strchr(text, ','))) {
+                int l = actions_of_folder(r->root, irq, ret);
+
+                if (l == -ENOMEM || *ret)
+                        return l;
+        }
+        if (k < 0)
+                k = actions_of_lines(r, irq, &text);
+        *ret = STEAL_PTR(text);
         return k == -ENOENT ? 0 : k;
 }
 
@@ -288,10 +296,10 @@ static int add_lines(Reader *r, const Snapshot *s, Irqs *irqs)
 
 static int read_affinity(const Root *root, Vector *v)
 {
-        struct stat st;
+        mode_t mode = 0644;
         int r;
 
-        r = root_read_cpulist(root, &v->affinity, "proc/irq/%u/smp_affinity_list", v->irq);
+        r = root_read_cpulist_and_mode(root, &v->affinity, &mode, "proc/irq/%u/smp_affinity_list", v->irq);
         if (r < 0 && r != -ENOMEM)
                 r = root_read_cpumask(root, &v->affinity, "proc/irq/%u/smp_affinity", v->irq);
         if (r < 0)
@@ -303,8 +311,7 @@ static int read_affinity(const Root *root, Vector *v)
                         return -ENOMEM;
         }
         v->pending = !cpuset_is_subset(v->effective, v->affinity);
-        r = root_stat(root, &st, "proc/irq/%u/smp_affinity_list", v->irq);
-        if (r >= 0 && !(st.st_mode & 0222)) {
+        if (!(mode & 0222)) {
                 v->managed = true;
                 v->settable = SETTABLE_NO;
         }
