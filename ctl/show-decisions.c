@@ -135,9 +135,9 @@ int show_plan(Ctl *c, const json_t *answer, Error *e)
 /* "17 applied, 1 refused." */
 static void show_states(const json_t *changes)
 {
-        static const char *const states[] = { "applied",      "held",    "right",   "refused",
-                                              "failed",       "planned", "managed", "waiting",
-                                              "unknown-node", "left",    "error" };
+        static const char *const states[] = { "applied", "held",         "right",   "refused", "failed",
+                                              "planned", "managed",      "drifted", "yielded", "contested",
+                                              "waiting", "unknown-node", "left",    "error" };
         const char *separator = "\n";
 
         for (size_t i = 0; i < ARRAY_SIZE(states); i++) {
@@ -231,6 +231,9 @@ static const char *state_sentence(const char *state)
                 { "left", "It is left alone, as the policy says." },
                 { "unknown-node", "It is left alone: nobody knows which node the device is on." },
                 { "held", "The device was restored by hand, and is held until numaioctl apply." },
+                { "drifted", "Somebody else changed it." },
+                { "yielded", "Somebody else changed it; it is left to them until numaioctl apply." },
+                { "contested", "Somebody else changes it each time that it is set; it is left to them." },
                 { "waiting", "It waits until irqbalance has ended." },
                 { "none", "The device has no such knob." },
                 { "error", "The policy asks for what cannot be." },
@@ -251,6 +254,27 @@ static void value_of_file(const char *label, const json_t *d, const char *key, c
                 line(label, "%s%s", text, more);
 }
 
+/* What others did to the file, and what comes of it. */
+static void show_drift(const json_t *d)
+{
+        const json_t *drift = json_object_get(d, "drift");
+        _cleanup_(freep) char *foreign = cell_cpus(d, json_object_get(drift, "foreign")),
+                              *set = cell_cpus(d, json_object_get(drift, "set"));
+        const char *since = json_text_at(drift, "since"), *next = json_text_at(drift, "next_try");
+        long count = json_number_at(drift, "count");
+
+        if (!json_is_object(drift) || !foreign || !set)
+                return;
+        if (*since)
+                line("Drift", "%s instead of %s, found at %s", foreign, set, since);
+        else
+                line("Drift", "%s instead of %s, put right", foreign, set);
+        if (count > 0)
+                line("Put back", "%ld time%s in ten minutes", count, count == 1 ? "" : "s");
+        if (*next)
+                line("Next try", "%s, or numaioctl apply", next);
+}
+
 static void show_history(const json_t *d)
 {
         long writes = json_number_at(d, "writes");
@@ -261,6 +285,7 @@ static void show_history(const json_t *d)
         if (writes > 0)
                 line("Written", "%ld time%s, last at %s", writes, writes == 1 ? "" : "s",
                      json_text_at(d, "time"));
+        show_drift(d);
         if (*json_text_at(d, "error")) {
                 _cleanup_(freep) char *text = error_for_people(json_text_at(d, "error"));
 

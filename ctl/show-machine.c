@@ -47,6 +47,8 @@ int show_status(Ctl *c, const json_t *answer, Error *e)
              json_number_at(answer, "vectors.remote"), json_number_at(answer, "vectors.managed"));
         line("Changes", "%ld pending, %ld written, %ld refused", json_number_at(answer, "changes_pending"),
              json_number_at(answer, "writes"), json_number_at(answer, "refused"));
+        line("Drift", "%ld drifted, %ld yielded, %ld contested", json_number_at(answer, "drifted"),
+             json_number_at(answer, "yielded"), json_number_at(answer, "contested"));
         value_line("Held", json_at(answer, "held"));
         value_line("Policies", json_at(answer, "policies"));
         show_errors(json_at(answer, "policy_errors"));

@@ -80,14 +80,24 @@ static int single_cpu(const Vector *v)
         return cpu >= 0 && cpuset_next(position(v), cpu) < 0 ? cpu : -1;
 }
 
-static bool may_move(const Vector *v)
+#define AFFINITY_FILE "proc/irq/%u/smp_affinity_list"
+
+static bool is_left(const PlanBuilder *b, const Vector *v)
 {
-        return !v->managed && v->settable != SETTABLE_NO;
+        char path[64];
+
+        snprintf(path, sizeof(path), AFFINITY_FILE, v->irq);
+        return plan_is_left(b, path);
+}
+
+static bool may_move(const PlanBuilder *b, const Vector *v)
+{
+        return !v->managed && v->settable != SETTABLE_NO && !is_left(b, v);
 }
 
 /* --- loads: how many queues all devices have on each CPU --- */
 
-static void count_device(const Device *d, bool placed, const CpuSet *home, Loads *l)
+static void count_device(const PlanBuilder *b, const Device *d, bool placed, const CpuSet *home, Loads *l)
 {
         for (size_t i = 0; i < d->n_vectors; i++) {
                 const Vector *v = &d->vectors[i];
@@ -96,7 +106,7 @@ static void count_device(const Device *d, bool placed, const CpuSet *home, Loads
                 /* A tx vector beside its rx vector is the same unit of work. */
                 if (v->role == VECTOR_SLOW || v->role == VECTOR_TX || cpu < 0 || (unsigned)cpu >= l->n)
                         continue;
-                if (placed && may_move(v) && !is_at_home(v, home))
+                if (placed && may_move(b, v) && !is_at_home(v, home))
                         continue; /* it will leave this CPU */
                 l->cpu[cpu]++;
         }
@@ -125,11 +135,11 @@ static int fill_loads(PlanBuilder *b)
                 if (intent_read(b, d, &in, &e) < 0) {
                         if (e.code == -ENOMEM || e.code == 0)
                                 return -ENOMEM;
-                        count_device(d, false, NULL, l);
+                        count_device(b, d, false, NULL, l);
                         continue;
                 }
                 placed = is_placed(b, d, &in) && in.mode == IRQ_SPREAD;
-                count_device(d, placed, in.home.cpus, l);
+                count_device(b, d, placed, in.home.cpus, l);
                 intent_clear(&in);
         }
         return 0;
@@ -142,7 +152,7 @@ typedef struct Placer {
         const Device *device;
         const Intent *intent;
         char *home_list;
-        unsigned n_changes, n_movable, n_refused;
+        unsigned n_changes, n_refused, n_left;
 } Placer;
 
 /* A queue without fallback is right where it is, and stays there when the CPU has no free vector. */
@@ -151,7 +161,7 @@ static int add_change(Placer *p, const Vector *v, char *desired, const char *fal
         Change c = {
                 .plugin = plugin_irq.name,
                 .knob = plugin_irq.knob,
-                .path = strf("proc/irq/%u/smp_affinity_list", v->irq),
+                .path = strf(AFFINITY_FILE, v->irq),
                 .current = cpuset_format_list(v->affinity),
                 .desired = desired,
                 .settable = v->settable,
@@ -243,7 +253,7 @@ static void units_clear(Units *u)
         free(u->of);
 }
 
-static int units_init(Units *u, const Device *d, const CpuSet *home)
+static int units_init(Units *u, const PlanBuilder *b, const Device *d, const CpuSet *home)
 {
         size_t n = d->n_vectors ? d->n_vectors : 1;
 
@@ -256,7 +266,7 @@ static int units_init(Units *u, const Device *d, const CpuSet *home)
                 const Vector *v = &d->vectors[i];
                 SpreadUnit *unit;
 
-                if (v->role == VECTOR_SLOW || !may_move(v))
+                if (v->role == VECTOR_SLOW || !may_move(b, v))
                         continue;
                 /* On several home CPUs at once, as far as the kernel says: right, but nothing to count. */
                 if (is_at_home(v, home) && single_cpu(v) < 0)
@@ -274,6 +284,17 @@ static int units_init(Units *u, const Device *d, const CpuSet *home)
         return 0;
 }
 
+/* Whether anything is to be said about the place of a vector; counts those that are left to others. */
+static bool is_ours(Placer *p, const Vector *v)
+{
+        if (v->managed)
+                return false;
+        if (!is_left(p->b, v))
+                return true;
+        p->n_left++;
+        return false;
+}
+
 static int place_spread(Placer *p)
 {
         const CpuSet *home = p->intent->home.cpus;
@@ -281,7 +302,7 @@ static int place_spread(Placer *p)
         Units units;
         int r;
 
-        r = units_init(&units, d, home);
+        r = units_init(&units, p->b, d, home);
         if (r >= 0)
                 r = spread(plan_snapshot(p->b), home, plan_full_cpus(p->b), plan_loads(p->b), units.items,
                            units.n);
@@ -289,7 +310,7 @@ static int place_spread(Placer *p)
                 const Vector *v = &d->vectors[i];
                 const SpreadUnit *u = units.of[i];
 
-                if (v->managed)
+                if (!is_ours(p, v))
                         continue;
                 if (u && (u->evened || !is_at_home(v, home)))
                         r = place_on_cpu(p, v, u);
@@ -307,7 +328,7 @@ static int place_exactly(Placer *p, const CpuSet *set, const char *what)
         for (size_t i = 0; r >= 0 && i < p->device->n_vectors; i++) {
                 const Vector *v = &p->device->vectors[i];
 
-                if (!v->managed && !cpuset_equal(v->affinity, set))
+                if (is_ours(p, v) && !cpuset_equal(v->affinity, set))
                         r = place_on_set(p, v, set, what);
         }
         return r;
@@ -341,8 +362,9 @@ static char *describe_rest(const Placer *p, unsigned managed)
                 managed ? strf("; %u kernel-managed cannot be written", managed) : strdup("");
         _cleanup_(freep) char *second =
                 p->n_refused ? strf("; the kernel refuses to move %u", p->n_refused) : strdup("");
+        _cleanup_(freep) char *third = p->n_left ? strf("; %u are left to others", p->n_left) : strdup("");
 
-        return first && second ? strf("%s%s", first, second) : NULL;
+        return first && second && third ? strf("%s%s%s", first, second, third) : NULL;
 }
 
 static int verdict_of_placed(Placer *p)
@@ -364,7 +386,7 @@ static int verdict_of_placed(Placer *p)
                 return VERDICT(p->b, p->device, VERDICT_CHANGES, in, "%u of %u settable vectors go to %s%s",
                                moving, settable, where, rest);
         return VERDICT(p->b, p->device, VERDICT_RIGHT, in, "%u of %u settable vectors are on %s%s",
-                       settable - p->n_refused, settable, where, rest);
+                       settable - p->n_refused - p->n_left, settable, where, rest);
 }
 
 /* The verdict of a device that is not placed; 1 = it is to be placed. */

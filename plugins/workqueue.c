@@ -77,25 +77,38 @@ static const char *target_text(const Intent *in)
         return in->setting->word ? in->home.text : "the CPUs that the policy names";
 }
 
-static int verdict_of_placed(PlanBuilder *b, const Device *d, const Intent *in, unsigned n_queues,
-                             unsigned n_changes, unsigned n_refused)
-{
-        _cleanup_(freep) char *rest =
-                n_refused ? strf("; the kernel refuses to change %u", n_refused) : strdup("");
+/* What a look at the workqueues of one device came to. */
+typedef struct Tally {
+        unsigned queues, changes, refused, left;
+} Tally;
 
-        if (!rest)
+static int verdict_of_placed(PlanBuilder *b, const Device *d, const Intent *in, const Tally *t)
+{
+        _cleanup_(freep) char *refused =
+                t->refused ? strf("; the kernel refuses to change %u", t->refused) : strdup("");
+        _cleanup_(freep) char *left = t->left ? strf("; %u are left to others", t->left) : strdup("");
+
+        if (!refused || !left)
                 return -ENOMEM;
-        if (n_changes)
-                return VERDICT(b, d, VERDICT_CHANGES, in, "%u of %u workqueues go to %s%s", n_changes,
-                               n_queues, target_text(in), rest);
-        return VERDICT(b, d, VERDICT_RIGHT, in, "%u of %u workqueues run on %s%s", n_queues - n_refused,
-                       n_queues, target_text(in), rest);
+        if (t->changes)
+                return VERDICT(b, d, VERDICT_CHANGES, in, "%u of %u workqueues go to %s%s%s", t->changes,
+                               t->queues, target_text(in), refused, left);
+        return VERDICT(b, d, VERDICT_RIGHT, in, "%u of %u workqueues run on %s%s%s",
+                       t->queues - t->refused - t->left, t->queues, target_text(in), refused, left);
+}
+
+/* Returns 1 when the file of a workqueue is left to others, 0 or -ENOMEM. */
+static int is_left(const PlanBuilder *b, const Workqueue *w)
+{
+        _cleanup_(freep) char *path = strf("%s/cpumask", w->path);
+
+        return path ? plan_is_left(b, path) : -ENOMEM;
 }
 
 static int place(PlanBuilder *b, const Device *d, const Intent *in, unsigned n_queues)
 {
         const Snapshot *s = plan_snapshot(b);
-        unsigned n_changes = 0, n_refused = 0;
+        Tally t = { .queues = n_queues };
         int r;
 
         if (s->workqueue_mask && !cpuset_intersects(in->cpus, s->workqueue_mask))
@@ -106,18 +119,23 @@ static int place(PlanBuilder *b, const Device *d, const Intent *in, unsigned n_q
         for (size_t i = 0; i < s->n_workqueues; i++) {
                 const Workqueue *w = &s->workqueues[i];
 
-                if (w->device < 0 || &s->devices[w->device] != d || w->per_cpu ||
-                    cpuset_equal(w->cpumask, in->cpus))
+                if (w->device < 0 || &s->devices[w->device] != d || w->per_cpu)
+                        continue;
+                r = is_left(b, w);
+                if (r < 0)
+                        return r;
+                t.left += (unsigned)r;
+                if (r > 0 || cpuset_equal(w->cpumask, in->cpus))
                         continue;
                 r = add_change(b, d, in, i);
                 if (r < 0)
                         return r;
                 if (w->settable == SETTABLE_NO)
-                        n_refused++;
+                        t.refused++;
                 else
-                        n_changes++;
+                        t.changes++;
         }
-        return verdict_of_placed(b, d, in, n_queues, n_changes, n_refused);
+        return verdict_of_placed(b, d, in, &t);
 }
 
 static int plan_workqueue(PlanBuilder *b, const Device *d)

@@ -4,11 +4,9 @@
 #include "basic/array.h"
 #include "basic/parse.h"
 #include "model/knob-file.h"
-#include "report/report.h"
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 struct Book {
         Decision *items; /* in order of id */
@@ -28,12 +26,14 @@ static void decision_clear(Decision *d)
         free(d->knob);
         free(d->path);
         free(d->first);
+        free(d->set);
         free(d->current);
         free(d->desired);
         free(d->tried);
         free(d->reason.rule);
         free(d->reason.file);
         free(d->reason.text);
+        drift_clear(&d->drift);
 }
 
 Book *book_free(Book *b)
@@ -83,6 +83,20 @@ Decision *book_find_path(Book *b, const char *path)
                 if (b->items[i].path && strcmp(b->items[i].path, path) == 0)
                         return &b->items[i];
         return NULL;
+}
+
+int book_left(const Book *b, Strv *ret)
+{
+        Strv left = { 0 };
+
+        for (size_t i = 0; i < b->n; i++)
+                if (b->items[i].path && drift_is_left(&b->items[i].drift) &&
+                    strv_add(&left, b->items[i].path) < 0) {
+                        strv_clear(&left);
+                        return -ENOMEM;
+                }
+        *ret = left;
+        return 0;
 }
 
 size_t book_count(const Book *b)
@@ -140,6 +154,34 @@ static int set_reason(Reason *to, const Reason *from)
         return 0;
 }
 
+bool decision_has_masks(const Decision *d)
+{
+        return strcmp(d->knob, "irq.affinity") != 0;
+}
+
+static DecisionState state_of_drift(const Decision *d)
+{
+        switch (d->drift.state) {
+        case DRIFT_WAITING:
+        case DRIFT_REPORTED:
+                return DECISION_DRIFTED;
+        case DRIFT_YIELDED:
+                return DECISION_YIELDED;
+        case DRIFT_CONTESTED:
+                return DECISION_CONTESTED;
+        case DRIFT_NONE:
+        case DRIFT_FOUND:
+        case _DRIFT_STATE_MAX:
+                break;
+        }
+        return d->state;
+}
+
+void decision_set_drift(Decision *d)
+{
+        d->state = state_of_drift(d);
+}
+
 static int take_change(Book *b, const Change *c, int node)
 {
         Decision *d = open_decision(b, c->id, c->device, c->plugin, c->knob);
@@ -149,6 +191,9 @@ static int take_change(Book *b, const Change *c, int node)
         d->irq = c->irq;
         d->node = node;
         d->optional = c->optional;
+        d->wanted = true;
+        d->accepts =
+                d->set && drift_accepts(d->set, c->desired, c->fallback, c->optional, decision_has_masks(d));
         d->state = c->settable == SETTABLE_NO ? DECISION_REFUSED
                    : d->error < 0             ? DECISION_FAILED
                                               : DECISION_PLANNED;
@@ -216,6 +261,8 @@ static DecisionState state_without_change(const Decision *d, const Verdict *v)
                 return d->state == DECISION_FAILED && d->first ? DECISION_FAILED : DECISION_HELD;
         if (v && v->state == VERDICT_LEFT)
                 return DECISION_LEFT;
+        if (drift_is_left(&d->drift))
+                return state_of_drift(d);
         if (d->state == DECISION_REFUSED)
                 return d->state;
         return d->first ? DECISION_APPLIED : DECISION_RIGHT;
@@ -247,6 +294,7 @@ static int refresh(Decision *d, const Snapshot *s, const Plan *p)
         r = device_find_file(s, device, d->path, &f);
         if (r <= 0)
                 return r;
+        d->wanted = false;
         free(d->current);
         d->current = STEAL_PTR(f.current);
         r = has_role(d->id, f.role);
@@ -316,6 +364,13 @@ int book_update(Book *b, const Snapshot *s, const Plan *p)
         return 0;
 }
 
+static void forget_written(Decision *d)
+{
+        free(STEAL_PTR(d->first));
+        free(STEAL_PTR(d->set));
+        drift_clear(&d->drift);
+}
+
 int book_result(Book *b, const ApplyResult *result, uint64_t now)
 {
         Decision *d = book_find(b, result->id);
@@ -339,8 +394,10 @@ int book_result(Book *b, const ApplyResult *result, uint64_t now)
         if (*result->set && set_string(&d->desired, result->set) < 0)
                 return -ENOMEM;
         if (*result->first)
-                return set_string(&d->first, result->first);
-        free(STEAL_PTR(d->first)); /* the ledger has none of this object */
+                return set_string(&d->first, result->first) < 0 || set_string(&d->set, result->set) < 0
+                               ? -ENOMEM
+                               : 0;
+        forget_written(d); /* the ledger has none of this object */
         return 0;
 }
 
@@ -387,7 +444,7 @@ int book_adopt(Book *b, const WriterReply *entry)
         }
         if (set_string(&d->path, entry->path) < 0 || (!d->reason.text && set_reason(&d->reason, &reason) < 0))
                 return -ENOMEM;
-        if (*entry->set && set_string(&d->desired, entry->set) < 0)
+        if (*entry->set && (set_string(&d->desired, entry->set) < 0 || set_string(&d->set, entry->set) < 0))
                 return -ENOMEM;
         return *entry->first ? set_string(&d->first, entry->first) : 0;
 }
@@ -404,20 +461,8 @@ void book_restored(Book *b, const char *path, int error)
                 d->state = DECISION_FAILED;
                 return;
         }
-        free(STEAL_PTR(d->first));
+        forget_written(d);
         d->state = DECISION_HELD;
-}
-
-static json_t *time_or_null(uint64_t usec)
-{
-        time_t t = (time_t)(usec / 1000000);
-        char text[32];
-        struct tm tm;
-
-        if (usec == 0 || !gmtime_r(&t, &tm))
-                return json_null();
-        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
-        return json_string(text);
 }
 
 int decision_wait(Decision *d, const char *why)
@@ -441,31 +486,4 @@ bool decision_try(Decision *d, uint64_t round, const char *value)
         (void)set_string(&d->tried,
                          value); /* without memory it may be tried twice: the limit on passes ends that */
         return true;
-}
-
-json_t *decision_to_json(const Decision *d)
-{
-        return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:i}", "id",
-                         report_text(d->id), "device", report_text(d->device), "plugin",
-                         report_text(d->plugin), "knob", report_text(d->knob), "path", report_text(d->path),
-                         "irq", d->irq < 0 ? json_null() : json_integer(d->irq), "first",
-                         report_text(d->first), "current", report_text(d->current), "desired",
-                         report_text(d->desired), "state", decision_state_to_string(d->state), "error",
-                         report_text(d->error ? strerrorname_np(-d->error) : NULL), "node",
-                         d->node < 0 ? json_null() : json_integer(d->node), "reason",
-                         report_reason(&d->reason), "time", time_or_null(d->time), "writes", (int)d->writes);
-}
-
-const char *decision_state_to_string(DecisionState s)
-{
-        static const char *const names[_DECISION_STATE_MAX] = {
-                [DECISION_RIGHT] = "right",     [DECISION_PLANNED] = "planned",
-                [DECISION_APPLIED] = "applied", [DECISION_FAILED] = "failed",
-                [DECISION_REFUSED] = "refused", [DECISION_MANAGED] = "managed",
-                [DECISION_LEFT] = "left",       [DECISION_UNKNOWN_NODE] = "unknown-node",
-                [DECISION_HELD] = "held",       [DECISION_NONE] = "none",
-                [DECISION_ERROR] = "error",     [DECISION_WAITING] = "waiting",
-        };
-
-        return names[s];
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "apply/apply.h"
+#include "drift.h"
 #include "model/snapshot.h"
 #include "plan/plan.h"
 
@@ -20,9 +21,12 @@ typedef enum DecisionState {
         DECISION_LEFT,
         DECISION_UNKNOWN_NODE,
         DECISION_HELD,
-        DECISION_WAITING, /* irqbalance runs: made when it has ended, or leaves this one alone */
-        DECISION_NONE,    /* no such knob on this device */
-        DECISION_ERROR,   /* the policy asks for what cannot be */
+        DECISION_DRIFTED,   /* somebody else changed it; put back later, or just reported */
+        DECISION_YIELDED,   /* somebody else changed it, and may keep it so */
+        DECISION_CONTESTED, /* the same, after it was put back in vain */
+        DECISION_WAITING,   /* irqbalance runs: made when it has ended, or leaves this one alone */
+        DECISION_NONE,      /* no such knob on this device */
+        DECISION_ERROR,     /* the policy asks for what cannot be */
         _DECISION_STATE_MAX,
 } DecisionState;
 
@@ -33,10 +37,14 @@ typedef struct Decision {
         char *path;    /* below the root; NULL for a device's */
         int irq;       /* -1 = none */
         char *first;   /* the value before the first write; NULL = never written */
+        char *set;     /* the value that was set last, by the ledger; NULL = none */
         char *current; /* the set in force at the last look */
         char *desired;
         DecisionState state;
-        bool optional;  /* of the last change that was planned: what is in force is right too */
+        bool optional; /* of the last change that was planned: what is in force is right too */
+        bool wanted;   /* the last plan changes it */
+        bool accepts;  /* ... and would be content with what was set */
+        Drift drift;
         int error;      /* negative errno of the last write, 0 = none */
         bool no_ledger; /* that error is the ledger's: nothing was written */
         int node;
@@ -79,13 +87,22 @@ int decision_wait(Decision *d, const char *why);
 /* Notes that a round tries `value`. Returns false when this round tried it before: no second time then. */
 bool decision_try(Decision *d, uint64_t round, const char *value);
 
+/* Whether its values are masks, and not CPU lists. */
+bool decision_has_masks(const Decision *d);
+
+/* Takes over what a look for drift made of d->drift: the state that follows from it. */
+void decision_set_drift(Decision *d);
+
+/* The paths of files that are left to others. Returns 0 or -ENOMEM; the caller clears *ret. */
+int book_left(const Book *b, Strv *ret);
+
 /* NULL = none. Belongs to the book, valid until its next change. */
 Decision *book_find(Book *b, const char *id);
 Decision *book_find_path(Book *b, const char *path);
 size_t book_count(const Book *b);
 Decision *book_at(Book *b, size_t i);
 
-/* {id, device, plugin, knob, path, irq, first, current, desired, state, error, node, reason, time, writes};
- * a new reference, NULL when memory is short. */
+/* {id, device, plugin, knob, path, irq, first, current, desired, state, error, node, reason, time, writes,
+ * drift: {count, set, foreign, since, next_try} or null}; a new reference, NULL when memory is short. */
 json_t *decision_to_json(const Decision *d);
 const char *decision_state_to_string(DecisionState s);

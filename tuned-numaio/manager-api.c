@@ -69,6 +69,7 @@ static unsigned count_pending(const Manager *m, const char *device)
                 if (!d->path || (device && strcmp(device, d->device) != 0))
                         continue;
                 n += d->state == DECISION_PLANNED || d->state == DECISION_WAITING ||
+                     d->drift.state == DRIFT_WAITING ||
                      (d->state == DECISION_FAILED && !strv_contains(&m->held, d->device));
         }
         return n;
@@ -121,6 +122,9 @@ static char *status_text(const Manager *m)
         else if (count_errors(m))
                 tail = strf("; the policy asks %u times for what cannot be, see numaioctl decisions",
                             count_errors(m));
+        else if (count_state(m, DECISION_CONTESTED))
+                tail = strf("; %u are contested and left to others, see numaioctl decisions",
+                            count_state(m, DECISION_CONTESTED));
         else if (planned && policy_defaults(m->policy)->apply == APPLY_ASK)
                 tail = strf("; %u changes wait for numaioctl apply", planned);
         else if (planned)
@@ -180,8 +184,8 @@ static json_t *get_status(void *userdata)
         if (!text)
                 return NULL;
         return json_pack(
-                "{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:{s:i, s:i, s:i, s:i}, s:i, s:I, s:i, s:o, s:o, "
-                "s:o, "
+                "{s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:{s:i, s:i, s:i, s:i}, s:i, s:I, s:i, "
+                "s:i, s:i, s:i, s:o, s:o, s:o, "
                 "s:{s:I, s:I, s:I}, s:I, s:o}",
                 "version", PACKAGE_VERSION, "state", state_word(m), "status", text, "apply",
                 apply_mode_to_string(m->options.observe ? APPLY_NEVER : policy_defaults(m->policy)->apply),
@@ -190,7 +194,9 @@ static json_t *get_status(void *userdata)
                 (int)(m->snapshot ? m->snapshot->n_devices : 0), "vectors", "total", (int)c.total, "managed",
                 (int)c.managed, "local", (int)c.local, "remote", (int)c.remote, "changes_pending",
                 (int)count_pending(m, NULL), "writes", (json_int_t)m->writes, "refused",
-                (int)count_state(m, DECISION_REFUSED), "held", strings(&m->held), "policies",
+                (int)count_state(m, DECISION_REFUSED), "drifted", (int)count_state(m, DECISION_DRIFTED),
+                "yielded", (int)count_state(m, DECISION_YIELDED), "contested",
+                (int)count_state(m, DECISION_CONTESTED), "held", strings(&m->held), "policies",
                 strings(policy_files(m->policy)), "policy_errors", policy_errors(m), "events", "udev",
                 (json_int_t)e.udev, "netlink", (json_int_t)e.netlink, "overruns", (json_int_t)e.overruns,
                 "passes", (json_int_t)m->passes, "irqbalance",
@@ -262,7 +268,7 @@ static int post_plan(void *userdata, ApiRequest *req, const json_t *body, json_t
         const Manager *m = userdata;
         _cleanup_(snapshot_freep) Snapshot *s = NULL;
         _cleanup_(plan_freep) Plan *p = NULL;
-        PlanInput in = { .policy = m->policy, .held = &m->held };
+        PlanInput in = { .policy = m->policy, .held = &m->held, .left = &m->left };
         KnownRefusal *known = calloc(m->n_refusals ? m->n_refusals : 1, sizeof(*known));
         int r;
 

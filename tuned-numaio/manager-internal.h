@@ -5,6 +5,7 @@
 #include "apply/apply.h"
 #include "basic/root.h"
 #include "decisions.h"
+#include "drift-events.h"
 #include "manager.h"
 #include "monitor/irqbalance.h"
 #include "monitor/monitor.h"
@@ -16,9 +17,9 @@
 #include <systemd/sd-event.h>
 
 /* What the files of the manager share: manager.c (events and passes), manager-writer.c (the writer's
- * connection and answers), manager-gate.c (which changes may go to it), manager-irqbalance.c (when
- * another one moves interrupts), manager-rates.c (interrupts per
- * second), manager-api.c (requests and their JSON). */
+ * connection and answers), manager-gate.c (which changes may go to it), manager-drift.c (what others change),
+ * manager-irqbalance.c (when another one moves interrupts), manager-rates.c (interrupts per second),
+ * manager-api.c (requests and their JSON). */
 
 typedef enum RequestKind { REQUEST_APPLY, REQUEST_RESTORE } RequestKind;
 
@@ -73,7 +74,10 @@ struct Manager {
         Plan *plan;
         Book *book;
         Strv held;
-        CpuSet *full; /* CPUs that had no free vector; forgotten at the next look for drift */
+        Strv left; /* files that are left to others, as the plan knows them */
+        DriftEvents drift_events;
+        uint64_t drift_due; /* when to look for drift again, whatever happens; UINT64_MAX = only as always */
+        CpuSet *full;       /* CPUs that had no free vector; forgotten at the next look for drift */
         Refusal *refusals;
         size_t n_refusals;
         Baseline *baselines;
@@ -140,6 +144,17 @@ int manager_ask_iscsi(Manager *m);
 int manager_submit_restore(Manager *m, const char *device);
 int manager_submit_release(Manager *m, const char *device);
 void manager_forget_stale_refusals(Manager *m, bool *ret_changed);
+
+/* manager-drift.c */
+/* Plans for the snapshot, takes the plan into the book, and finds out what others changed. Returns 0 or a
+ * negative errno. */
+int manager_plan(Manager *m);
+/* An event came that may explain a change. */
+void manager_note_event(Manager *m, const MonitorEvent *e);
+/* What was contested is tried again: the policies were read anew. */
+void manager_forget_fights(Manager *m);
+/* When to look again for the sake of files that others changed; UINT64_MAX = no sooner than at others. */
+uint64_t manager_drift_due(const Manager *m);
 
 /* manager-gate.c */
 /* Whether a change may go to the writer now; asked for each change of each pass that may write. Whatever

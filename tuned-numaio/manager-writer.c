@@ -123,6 +123,8 @@ static void on_done(void *userdata, const ApplyResult *r)
                 log_error("out of memory");
         if (book_result(m->book, r, realtime()) < 0)
                 log_error("out of memory");
+        if (r->written)
+                drift_written(&d->drift, manager_now(m));
         m->writes += r->written;
         if (d->state == DECISION_REFUSED && add_refusal(m, r->id, r->path, r->error) < 0)
                 log_error("out of memory");

@@ -63,6 +63,7 @@ int manager_load_policy(Manager *m)
                 return r;
         policy_free(m->policy);
         m->policy = policy;
+        manager_forget_fights(m);
         return 0;
 }
 
@@ -80,11 +81,12 @@ static void set_timer(sd_event_source *s, uint64_t at)
 
 static void arm(Manager *m)
 {
-        uint64_t now = manager_now(m);
+        uint64_t now = manager_now(m), next;
 
         if (m->in_round || m->request_active || !m->timer)
                 return;
-        set_timer(m->timer, schedule_next(&m->schedule, now));
+        next = schedule_next(&m->schedule, now);
+        set_timer(m->timer, next < m->drift_due ? next : m->drift_due);
 }
 
 static Baseline *find_baseline(Manager *m, const char *device)
@@ -165,8 +167,6 @@ static int look(Manager *m)
 
 static int look_and_plan(Manager *m)
 {
-        _cleanup_(plan_freep) Plan *p = NULL;
-        PlanInput in = { .policy = m->policy, .held = &m->held };
         bool stale = false;
         int r;
 
@@ -176,15 +176,10 @@ static int look_and_plan(Manager *m)
         manager_forget_stale_refusals(m, &stale);
         if (stale)
                 r = look(m);
+        if (r >= 0)
+                r = manager_plan(m);
         if (r < 0)
                 return r;
-        in.snapshot = m->snapshot;
-        in.full = m->full;
-        r = plan(&in, &p);
-        if (r < 0)
-                return r;
-        plan_free(m->plan);
-        m->plan = STEAL_PTR(p);
         drop_gone_baselines(m);
         for (size_t i = 0; i < m->snapshot->n_devices; i++) {
                 r = take_baseline(m, &m->snapshot->devices[i]);
@@ -192,7 +187,7 @@ static int look_and_plan(Manager *m)
                         return r;
         }
         tell_unknown_nodes(m);
-        return book_update(m->book, m->snapshot, m->plan);
+        return 0;
 }
 
 static void send_ready(Manager *m)
@@ -214,6 +209,7 @@ static void finish_round(Manager *m)
 {
         m->in_round = false;
         m->forced = false;
+        m->drift_due = manager_drift_due(m);
         arm_verify(m);
         manager_end_trouble(m);
         if (m->request_active)
@@ -337,6 +333,7 @@ void manager_on_event(void *userdata, const MonitorEvent *e)
         if (!e->overrun)
                 log_debug("event: %s %s %s %s", e->source, e->subsystem ? e->subsystem : "",
                           e->action ? e->action : "", e->object ? e->object : "");
+        manager_note_event(m, e);
         schedule_event(&m->schedule, manager_now(m));
         arm(m);
 }
@@ -472,6 +469,7 @@ int manager_new(const ManagerOptions *options, Manager **ret, Error *e)
                 return error_set(e, -ENOMEM, NULL, "out of memory");
         m->options = *options;
         m->writer_fd = -1;
+        m->drift_due = UINT64_MAX;
         r = set_up(m, e);
         if (r < 0)
                 return r;
@@ -493,6 +491,8 @@ static void free_lists(Manager *m)
                 free(m->requests[i].device);
         free(m->requests);
         strv_clear(&m->held);
+        strv_clear(&m->left);
+        drift_events_clear(&m->drift_events);
 }
 
 Manager *manager_free(Manager *m)

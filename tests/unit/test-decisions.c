@@ -54,6 +54,7 @@ static Decision *look(Book *b, const char *key, const char *affinity, const char
         Change c = change(desired);
         Plan p = { .changes = &c, .n_changes = desired ? 1 : 0, .verdicts = &v, .n_verdicts = 1 };
 
+        c.current = (char *)affinity;
         v.state = desired ? VERDICT_CHANGES : VERDICT_RIGHT;
         v.reason = (Reason) {
                 .rule = (char *)"near", .file = (char *)"test.yaml", .line = 3, .text = (char *)"so"
@@ -182,6 +183,79 @@ static void full_cpus(void **state)
         cpuset_free(full);
 }
 
+/* What was set is what the ledger says, and not what is wanted now. */
+static void what_was_set(void **state)
+{
+        _cleanup_(book_freep) Book *b = book_new();
+        ApplyResult r = result(0, "0", "4");
+        Decision *d = look(b, "q0", "0", "4");
+
+        assert_null(d->set);
+        assert_true(d->wanted && !d->accepts);
+        assert_int_equal(book_result(b, &r, 1), 0);
+        assert_string_equal(d->set, "4");
+        d = look(b, "q0", "31",
+                 "6"); /* somebody moved it; without a fallback that is the plan's change as well */
+        assert_string_equal(d->set, "4");
+        assert_true(d->wanted && !d->accepts);
+        d = look(b, "q0", "31", "4");
+        assert_true(d->wanted && d->accepts);
+        r = result(-EINVAL, "0", "5");
+        assert_int_equal(book_result(b, &r, 2), 0);
+        assert_string_equal(d->set, "4");
+        d = look(b, "q0", "4", NULL);
+        assert_false(d->wanted);
+        book_restored(b, PATH, 0);
+        assert_null(d->set);
+}
+
+static void what_is_left_to_others(void **state)
+{
+        static const struct {
+                DriftState drift;
+                const char *word;
+                bool left;
+        } rows[] = { { DRIFT_WAITING, "drifted", false },
+                     { DRIFT_REPORTED, "drifted", true },
+                     { DRIFT_YIELDED, "yielded", true },
+                     { DRIFT_CONTESTED, "contested", true } };
+        _cleanup_(book_freep) Book *b = book_new();
+        ApplyResult r = result(0, "0", "4");
+        Decision *d = look(b, "q0", "0", "4");
+        json_t *all, *json;
+        Strv left;
+
+        assert_int_equal(book_result(b, &r, 1), 0);
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                d = look(b, "q0", "31", "4");
+                d->drift.state = rows[i].drift;
+                decision_set_drift(d);
+                if (rows[i].left)
+                        d = look(b, "q0", "31", NULL); /* the plan leaves it out */
+                assert_string_equal(decision_state_to_string(d->state), rows[i].word);
+                assert_string_equal(d->current, "31");
+                assert_string_equal(d->desired, "4");
+                assert_int_equal(book_left(b, &left), 0);
+                assert_int_equal(left.n, rows[i].left);
+                strv_clear(&left);
+        }
+        d->drift.foreign = strdup("31");
+        d->drift.since.real = d->drift.next.real = UINT64_C(1700000000) * 1000000;
+        d->drift.n_fights = 3;
+        all = decision_to_json(d);
+        json = json_object_get(all, "drift");
+        assert_int_equal(json_integer_value(json_object_get(json, "count")), 3);
+        assert_string_equal(json_string_value(json_object_get(json, "set")), "4");
+        assert_string_equal(json_string_value(json_object_get(json, "foreign")), "31");
+        assert_string_equal(json_string_value(json_object_get(json, "since")), "2023-11-14T22:13:20Z");
+        assert_string_equal(json_string_value(json_object_get(json, "next_try")), "2023-11-14T22:13:20Z");
+        json_decref(all);
+        /* The number is another vector's now. */
+        assert_null(look(b, "q1", "31", NULL));
+        assert_int_equal(book_left(b, &left), 0);
+        assert_int_equal(left.n, 0);
+}
+
 /* A CPU that comes back in the middle of a round makes another value right: that one is tried too. */
 static void a_round_tries_each_value_once(void **state)
 {
@@ -204,6 +278,8 @@ int main(void)
                 cmocka_unit_test(number_of_another_vector),
                 cmocka_unit_test(adopted),
                 cmocka_unit_test(full_cpus),
+                cmocka_unit_test(what_was_set),
+                cmocka_unit_test(what_is_left_to_others),
                 cmocka_unit_test(a_round_tries_each_value_once),
         };
 

@@ -285,6 +285,11 @@ static void decisions_are_as_documented(void **state)
                        .knob = (char *)"irq.affinity" };
         json_t *json = decision_to_json(&d);
 
+        assert_true(json_is_null(json_object_get(json, "drift")));
+        json_decref(json);
+        d.drift.state = DRIFT_YIELDED;
+        json = decision_to_json(&d);
+        check("Drift", json_incref(json_object_get(json, "drift")));
         check("Reason", json_incref(json_object_get(json, "reason")));
         check("Decision", json);
 }

@@ -69,11 +69,10 @@ static Workqueue *add_workqueue(Snapshot *s, const char *name, int device, const
         return w;
 }
 
-static Plan *make(const Snapshot *s, const char *yaml, const Strv *held)
+static Plan *make_with(const char *yaml, PlanInput in)
 {
         _cleanup_(policy_freep) Policy *policy = NULL;
         PolicyErrors errors = { 0 };
-        PlanInput in = { .snapshot = s, .held = held };
         Plan *p = NULL;
 
         if (yaml)
@@ -83,6 +82,11 @@ static Plan *make(const Snapshot *s, const char *yaml, const Strv *held)
         in.policy = policy;
         assert_int_equal(plan(&in, &p), 0);
         return p;
+}
+
+static Plan *make(const Snapshot *s, const char *yaml, const Strv *held)
+{
+        return make_with(yaml, (PlanInput) { .snapshot = s, .held = held });
 }
 
 static const Change *change_of(const Plan *p, const char *id)
@@ -303,6 +307,78 @@ static void a_policy_may_name_the_node(void **state)
         assert_int_equal(verdict_of(p, d->id, "irq.affinity")->node_source, NODE_SOURCE_POLICY);
 }
 
+/* What others keep elsewhere is not moved, and counts there: the next device keeps away from that CPU. */
+static void what_is_left_counts_where_it_is(void **state)
+{
+        static const char *const modes[] = { "spread", "node", "0-3" };
+        _cleanup_(snapshot_freep) Snapshot *s = machine();
+        Device *a = add_device(s, "pci:0000:21:00.0", DEVICE_HBA, 0), *b;
+        Strv left = { 0 };
+
+        assert_int_equal(strv_add(&left, "proc/irq/100/smp_affinity_list"), 0);
+        add_vector(a, VECTOR_QUEUE, 0, "5", "5");
+        add_vector(a, VECTOR_QUEUE, 1, "6", "6");
+        for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
+                _cleanup_(freep) char *yaml =
+                        strf("version: 1\nrules:\n  - name: mine\n    set: {irq: {mode: %s}}\n", modes[i]);
+                _cleanup_(plan_freep) Plan *p = make_with(yaml, (PlanInput) { .snapshot = s, .left = &left });
+                const Verdict *v = verdict_of(p, "pci:0000:21:00.0", "irq.affinity");
+
+                assert_int_equal(p->n_changes, 1);
+                assert_string_equal(p->changes[0].path, "proc/irq/101/smp_affinity_list");
+                assert_non_null(strstr(v->reason.text, "; 1 are left to others"));
+        }
+        b = add_device(s, "pci:0000:22:00.0", DEVICE_HBA, 1);
+        for (unsigned q = 0; q < 4; q++)
+                add_vector(b, VECTOR_QUEUE, (int)q, "0", "0")->irq = 110 + q;
+        for (int with = 0; with < 2; with++) {
+                _cleanup_(plan_freep) Plan *p =
+                        make_with(NULL, (PlanInput) { .snapshot = s, .left = with ? &left : NULL });
+                const Change *last = change_of(p, "pci:0000:22:00.0~irq.affinity~q3");
+
+                assert_int_equal(p->n_changes, with ? 5 : 6);
+                assert_string_equal(last->desired, with ? "5" : "7");
+        }
+        strv_clear(&left);
+}
+
+/* The other half of a queue stays at home. */
+static void half_a_pair_that_is_left(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = machine();
+        _cleanup_(plan_freep) Plan *p = NULL;
+        Device *d = add_device(s, "pci:0000:21:00.0", DEVICE_NIC, 1);
+        Strv left = { 0 };
+
+        assert_int_equal(strv_add(&left, "proc/irq/100/smp_affinity_list"), 0);
+        add_vector(d, VECTOR_RX, 0, "0", "0");
+        add_vector(d, VECTOR_TX, 0, "4", "4");
+        p = make_with(NULL, (PlanInput) { .snapshot = s, .left = &left });
+        assert_int_equal(p->n_changes, 0);
+        assert_int_equal(verdict_of(p, d->id, "irq.affinity")->state, VERDICT_RIGHT);
+        strv_clear(&left);
+}
+
+static void workqueue_that_is_left(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = machine();
+        _cleanup_(plan_freep) Plan *p = NULL;
+        Strv left = { 0 };
+        const Verdict *v;
+
+        add_device(s, "pci:0000:21:00.0", DEVICE_HBA, 1);
+        add_workqueue(s, "scsi_tmf_1", 0, "0-3");
+        add_workqueue(s, "scsi_wq_1", 0, "0-3");
+        assert_int_equal(strv_add(&left, "sys/devices/virtual/workqueue/scsi_tmf_1/cpumask"), 0);
+        p = make_with(NULL, (PlanInput) { .snapshot = s, .left = &left });
+        assert_int_equal(p->n_changes, 1);
+        assert_string_equal(p->changes[0].path, "sys/devices/virtual/workqueue/scsi_wq_1/cpumask");
+        v = verdict_of(p, "pci:0000:21:00.0", "workqueue.cpumask");
+        assert_non_null(strstr(v->reason.text, "1 of 2 workqueues go to"));
+        assert_non_null(strstr(v->reason.text, "; 1 are left to others"));
+        strv_clear(&left);
+}
+
 static void isolated_cpus_by_name_are_an_error(void **state)
 {
         _cleanup_(snapshot_freep) Snapshot *s = machine();
@@ -423,6 +499,9 @@ int main(void)
                 cmocka_unit_test(a_pending_move_is_not_repeated),
                 cmocka_unit_test(unknown_node_is_left_alone),
                 cmocka_unit_test(a_policy_may_name_the_node),
+                cmocka_unit_test(what_is_left_counts_where_it_is),
+                cmocka_unit_test(half_a_pair_that_is_left),
+                cmocka_unit_test(workqueue_that_is_left),
                 cmocka_unit_test(isolated_cpus_by_name_are_an_error),
                 cmocka_unit_test(held_devices_are_not_touched),
                 cmocka_unit_test(workqueues_run_on_the_node),

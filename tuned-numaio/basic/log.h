@@ -16,6 +16,9 @@
                                             */
 #define MESSAGE_ID_IRQBALANCE "5b1a3c1d9a8e4f0d8b6e2f7c40d1a9e7" /* irqbalance has started or ended */
 #define MESSAGE_ID_UNKNOWN    "5b1a3c1d9a8e4f0d8b6e2f7c40d1a9e6" /* a device's node is not known */
+#define MESSAGE_ID_CONTESTED \
+        "5b1a3c1d9a8e4f0d8b6e2f7c40d1a9f1" /* a file that others fight over is left to them */
+#define MESSAGE_ID_DRIFT "5b1a3c1d9a8e4f0d8b6e2f7c40d1a9f2" /* somebody else's value is left in force */
 
 /* Writes one line at a syslog level (LOG_ERR, LOG_WARNING, LOG_NOTICE, LOG_INFO, LOG_DEBUG): to the journal
  * when standard error is connected to it, else to standard error. Lines above the level of NUMAIO_LOG_LEVEL

@@ -58,6 +58,11 @@ bool plan_is_held(const PlanBuilder *b, const Device *d)
         return b->in->held && strv_contains(b->in->held, d->id);
 }
 
+bool plan_is_left(const PlanBuilder *b, const char *path)
+{
+        return b->in->left && strv_contains(b->in->left, path);
+}
+
 const CpuSet *plan_full_cpus(const PlanBuilder *b)
 {
         return b->in->full;

@@ -22,6 +22,8 @@ const Snapshot *plan_snapshot(const PlanBuilder *b);
 const Policy *plan_policy(const PlanBuilder *b);
 const CpuSet *plan_full_cpus(const PlanBuilder *b);
 bool plan_is_held(const PlanBuilder *b, const Device *d);
+/* Whether a file is left to others: it is neither written nor counted elsewhere than it is. */
+bool plan_is_left(const PlanBuilder *b, const char *path);
 
 /* Finds the home of a device; the caller clears. -EINVAL with error text when the policy names CPUs that
  * cannot be used (isolated, nohz_full, not there). */

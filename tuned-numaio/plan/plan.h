@@ -65,7 +65,9 @@ typedef struct Plan {
 typedef struct PlanInput {
         const Snapshot *snapshot;
         const Policy *policy;
-        const Strv *held;   /* ids of devices that were restored and are held; NULL = none */
+        const Strv *held; /* ids of devices that were restored and are held; NULL = none */
+        const Strv *left; /* files that are left to others, as paths below the root: not written, and what is
+                             in them counts where it is; NULL = none */
         const CpuSet *full; /* CPUs that had no free vector (ENOSPC): no queue is moved there; NULL = none */
 } PlanInput;
 
