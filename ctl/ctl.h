@@ -36,6 +36,8 @@ struct Verb {
         int (*show)(Ctl *c, const json_t *answer, Error *e);
         /* The exit code for an answer; NULL = always 0. */
         int (*exit_code)(const json_t *answer);
+        /* Does it by itself, on --root or the machine that it runs on; neither daemon nor plan are needed. */
+        int (*run)(const Ctl *c, const char *argument, json_t **ret, Error *e);
 };
 
 /* The verbs, in the order of the help, ended by a row without name. */

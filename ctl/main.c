@@ -142,7 +142,11 @@ static int parse_verb(const Ctl *c, int n, char **words, const Verb **ret)
                 return usage("--root and --socket exclude each other", NULL);
         if (c->policy && !c->root)
                 return usage("--policy needs --root", NULL);
-        if (c->root && !v->offline)
+        if (v->run && (c->socket || c->policy))
+                return usage("this verb takes no --socket and no --policy", v->name);
+        if (v->run && c->json && strcmp(words[1], "-") == 0)
+                return usage("--json and the file would be mixed on standard output", NULL);
+        if (c->root && !v->offline && !v->run)
                 return usage("this verb asks the daemon, and takes no --root", v->name);
         *ret = v;
         return 1;
@@ -233,7 +237,7 @@ int main(int argc, char **argv)
                 r = parse_verb(&c, argc - optind, argv + optind, &v);
         if (r <= 0)
                 return r < 0 ? EXIT_USAGE : EXIT_SUCCESS;
-        if (c.root && open_machine(&c) < 0)
+        if (c.root && v->offline && open_machine(&c) < 0)
                 return EXIT_FAILURE;
         r = run_again_and_again(&c, v, argv[optind + 1]);
         machine_free(c.machine);

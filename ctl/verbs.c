@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "ctl/ctl.h"
 
+#include "ctl/capture.h"
 #include "ctl/client.h"
 #include "ctl/machine.h"
 #include "ctl/show.h"
@@ -18,6 +19,13 @@ static int results_exit_code(const json_t *answer)
         json_array_foreach(json_object_get(answer, "changes"), i,
                            item) if (strcmp(json_text_at(item, "state"), "failed") == 0) return EXIT_FAILURE;
         return EXIT_SUCCESS;
+}
+
+static int run_capture(const Ctl *c, const char *argument, json_t **ret, Error *e)
+{
+        if (strcmp(argument, "-") == 0 && isatty(STDOUT_FILENO))
+                return error_set(e, -ENOTTY, NULL, "standard output is a terminal; name a file");
+        return capture(c->root ? c->root : "/", argument, ret, e);
 }
 
 const Verb verbs[] = {
@@ -41,6 +49,11 @@ const Verb verbs[] = {
         { "restore", "[DEVICE]", "Put the first values back, and hold them until apply",
           VERB_POLICY | VERB_WRITES, "POST", "/v1/restore", machine_restore, show_restored,
           results_exit_code },
+        { .name = "capture",
+          .argument = "FILE",
+          .help = "Copy the machine into a tar.zst file, made anonymous",
+          .show = show_captured,
+          .run = run_capture },
         { 0 },
 };
 
@@ -71,5 +84,7 @@ static int ask(const Ctl *c, const Verb *v, const char *argument, json_t **ret, 
 
 int ctl_fetch(Ctl *c, const Verb *v, const char *argument, json_t **ret, Error *e)
 {
+        if (v->run)
+                return v->run(c, argument, ret, e);
         return c->machine ? v->offline(c->machine, argument, ret, e) : ask(c, v, argument, ret, e);
 }
