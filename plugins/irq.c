@@ -21,6 +21,7 @@ typedef struct Intent {
         const Setting *setting; /* NULL = no rule */
         Home home;
         CpuSet *cpus; /* of IRQ_CPUS */
+        char *text;   /* what reasons call these */
 } Intent;
 
 static void intent_clear(Intent *in)
@@ -28,6 +29,7 @@ static void intent_clear(Intent *in)
         home_clear(&in->home);
         cpuset_free(in->cpus);
         in->cpus = NULL;
+        free(STEAL_PTR(in->text));
 }
 
 static int intent_read(const PlanBuilder *b, const Device *d, Intent *in, Error *e)
@@ -49,6 +51,8 @@ static int intent_read(const PlanBuilder *b, const Device *d, Intent *in, Error 
         }
         in->mode = IRQ_CPUS;
         r = plan_check_cpus(plan_snapshot(b), mode->cpus, mode, &in->cpus, e);
+        if (r >= 0 && !(in->text = plan_describe_cpus(plan_snapshot(b), mode->cpus)))
+                r = -ENOMEM;
         if (r < 0)
                 intent_clear(in);
         return r;
@@ -342,7 +346,7 @@ static int place(Placer *p)
         case IRQ_NODE:
                 return place_exactly(p, p->intent->home.cpus, p->intent->home.text);
         case IRQ_CPUS:
-                return place_exactly(p, p->intent->cpus, "the CPUs that the policy names");
+                return place_exactly(p, p->intent->cpus, p->intent->text);
         case IRQ_LEAVE:
                 return 0;
         }
@@ -372,7 +376,7 @@ static int verdict_of_placed(Placer *p)
         const Intent *in = p->intent;
         VectorCounts c = device_count_vectors(plan_snapshot(p->b), p->device, in->home.node);
         unsigned settable = c.total - c.managed, moving = p->n_changes - p->n_refused;
-        const char *where = in->mode == IRQ_CPUS ? "the CPUs that the policy names" : in->home.text;
+        const char *where = in->mode == IRQ_CPUS ? in->text : in->home.text;
         _cleanup_(freep) char *rest = describe_rest(p, c.managed);
 
         if (!rest)

@@ -15,6 +15,7 @@ typedef struct Intent {
         bool leave;
         Home home;
         CpuSet *cpus; /* what is wanted; NULL = nothing */
+        char *text;   /* what reasons call CPUs that the policy names */
 } Intent;
 
 static void intent_clear(Intent *in)
@@ -22,6 +23,7 @@ static void intent_clear(Intent *in)
         home_clear(&in->home);
         cpuset_free(in->cpus);
         in->cpus = NULL;
+        free(STEAL_PTR(in->text));
 }
 
 static int intent_read(const PlanBuilder *b, const Device *d, Intent *in, Error *e)
@@ -41,9 +43,16 @@ static int intent_read(const PlanBuilder *b, const Device *d, Intent *in, Error 
                 r = plan_check_cpus(plan_snapshot(b), set->cpus, set, &in->cpus, e);
         else if (!cpuset_is_empty(in->home.cpus))
                 r = (in->cpus = cpuset_dup(in->home.cpus)) ? 0 : -ENOMEM;
+        if (r >= 0 && !set->word && !(in->text = plan_describe_cpus(plan_snapshot(b), set->cpus)))
+                r = -ENOMEM;
         if (r < 0)
                 intent_clear(in);
         return r;
+}
+
+static const char *target_text(const Intent *in)
+{
+        return in->setting->word ? in->home.text : in->text;
 }
 
 static int add_change(PlanBuilder *b, const Device *d, const Intent *in, size_t wq)
@@ -61,8 +70,7 @@ static int add_change(PlanBuilder *b, const Device *d, const Intent *in, size_t 
                 .irq = -1,
         };
 
-        c.reason.text = strf("workqueue %s runs on %s", w->name,
-                             in->setting->word ? in->home.text : "the CPUs that the policy names");
+        c.reason.text = strf("workqueue %s runs on %s", w->name, target_text(in));
         if (!role)
                 free(STEAL_PTR(c.reason.text));
         return plan_add_change(b, d, role, in->setting, &c);
@@ -71,11 +79,6 @@ static int add_change(PlanBuilder *b, const Device *d, const Intent *in, size_t 
 #define VERDICT(b, d, state, in, ...)                                                            \
         plan_add_verdict(b, d, plugin_workqueue.name, plugin_workqueue.knob, state, &(in)->home, \
                          (in)->setting, __VA_ARGS__)
-
-static const char *target_text(const Intent *in)
-{
-        return in->setting->word ? in->home.text : "the CPUs that the policy names";
-}
 
 /* What a look at the workqueues of one device came to. */
 typedef struct Tally {

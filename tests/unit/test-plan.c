@@ -394,6 +394,56 @@ static void isolated_cpus_by_name_are_an_error(void **state)
         assert_non_null(strstr(verdict_of(p, d->id, "irq.affinity")->reason.text, "CPU 5"));
 }
 
+/* A policy that names what is not there: an error of the device, with file and line, and no change. */
+static void what_cannot_be_is_an_error(void **state)
+{
+        static const char *const rules[][2] = {
+                { "irq: {mode: '4,8'}", "names CPU 8, which this machine does not have" },
+                { "cpus: 4-99, irq: {mode: spread}", "names CPU 8-99, which this machine does not have" },
+                { "irq: {mode: '7'}", "names CPU 7, which is not online" },
+                { "irq: {mode: '6'}", "names CPU 6, which is nohz_full" },
+                { "node: 3, irq: {mode: spread}", "says node 3, which this machine does not have" },
+                { "node: 2, irq: {mode: spread}",
+                  "says node 2, which has no CPU online; node 0 is the nearest" },
+        };
+        _cleanup_(snapshot_freep) Snapshot *s = machine();
+        Device *d = add_device(s, "pci:0000:21:00.0", DEVICE_HBA, 1);
+
+        cpuset_remove(s->online, 7);
+        cpuset_remove(s->nodes[1].cpus, 7);
+        assert_int_equal(cpuset_add(&s->nohz_full, 6), 0);
+        s->nodes = realloc(s->nodes, 3 * sizeof(Node));
+        s->nodes[s->n_nodes++] = (Node) { .id = 2, .cpus = cpuset_new(1) };
+        add_vector(d, VECTOR_QUEUE, 0, "0", "0");
+        for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
+                _cleanup_(freep) char *yaml =
+                        strf("version: 1\nrules:\n  - name: mine\n    set: {%s}\n", rules[i][0]);
+                _cleanup_(plan_freep) Plan *p = make(s, yaml, NULL);
+                const Verdict *v = verdict_of(p, d->id, "irq.affinity");
+
+                assert_int_equal(p->n_changes, 0);
+                assert_int_equal(v->state, VERDICT_ERROR);
+                assert_non_null(strstr(v->reason.text, "test.yaml:4:"));
+                if (!strstr(v->reason.text, rules[i][1]))
+                        fail_msg("%s: %s", rules[i][0], v->reason.text);
+        }
+}
+
+static void single_cpus_that_are_offline_are_left_out(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = machine();
+        _cleanup_(plan_freep) Plan *p = NULL;
+        Device *d = add_device(s, "pci:0000:21:00.0", DEVICE_HBA, 1);
+
+        cpuset_remove(s->online, 7);
+        cpuset_remove(s->nodes[1].cpus, 7);
+        add_vector(d, VECTOR_QUEUE, 0, "0", "0");
+        p = make(s, "version: 1\nrules:\n  - name: mine\n    set: {irq: {mode: 6-7}}\n", NULL);
+        assert_int_equal(p->n_changes, 1);
+        assert_string_equal(p->changes[0].desired, "6");
+        assert_non_null(strstr(p->changes[0].reason.text, "without CPU 7, which is offline"));
+}
+
 static void held_devices_are_not_touched(void **state)
 {
         _cleanup_(snapshot_freep) Snapshot *s = machine();
@@ -503,6 +553,8 @@ int main(void)
                 cmocka_unit_test(half_a_pair_that_is_left),
                 cmocka_unit_test(workqueue_that_is_left),
                 cmocka_unit_test(isolated_cpus_by_name_are_an_error),
+                cmocka_unit_test(what_cannot_be_is_an_error),
+                cmocka_unit_test(single_cpus_that_are_offline_are_left_out),
                 cmocka_unit_test(held_devices_are_not_touched),
                 cmocka_unit_test(workqueues_run_on_the_node),
                 cmocka_unit_test(refused_workqueues_are_said),

@@ -26,7 +26,7 @@ bool plan_is_held(const PlanBuilder *b, const Device *d);
 bool plan_is_left(const PlanBuilder *b, const char *path);
 
 /* Finds the home of a device; the caller clears. -EINVAL with error text when the policy names CPUs that
- * cannot be used (isolated, nohz_full, not there). */
+ * cannot be used (isolated, nohz_full, not there), or a node that is not there or has no CPU. */
 int plan_home(const PlanBuilder *b, const Device *d, Home *ret, Error *e);
 
 /* A node's home CPUs: online, not isolated, not nohz_full, inside `allowed` (NULL = any); those of the
@@ -39,8 +39,12 @@ int plan_home_cpus(const Snapshot *s, int node, const CpuSet *allowed, CpuSet **
 int plan_usable_cpus(const Snapshot *s, const CpuSet *from, const CpuSet *allowed, CpuSet **ret);
 
 /* Checks a CPU list that a person wrote in a policy or override: -EINVAL with the reason when one of them is
- * isolated or nohz_full, or none is online. *ret is the online part; the caller frees. */
+ * isolated or nohz_full or does not exist, or none is online. *ret is the online part; the caller frees. */
 int plan_check_cpus(const Snapshot *s, const CpuSet *wanted, const Setting *from, CpuSet **ret, Error *e);
+
+/* What a reason calls such a list, with those of it that are offline; NULL when memory is short. The caller
+ * frees. */
+char *plan_describe_cpus(const Snapshot *s, const CpuSet *wanted);
 
 /* Adds a change; takes ownership of what *c holds and clears it, also on failure. id and
  * reason.rule/file/line are filled here from `setting` (NULL = built in). role completes the id:

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <string.h>
 
 int plan_usable_cpus(const Snapshot *s, const CpuSet *from, const CpuSet *allowed, CpuSet **ret)
 {
@@ -83,13 +84,26 @@ static int refuse_cpus(const Setting *from, const CpuSet *bad, const char *why, 
                          list ? list : "?", why);
 }
 
+/* The CPUs beyond the highest possible one. */
+static int not_there(const Snapshot *s, const CpuSet *wanted, CpuSet **ret)
+{
+        int r = 0;
+
+        FOREACH_CPU (cpu, wanted)
+                if (r >= 0 && (unsigned)cpu >= s->cpu_bits)
+                        r = cpuset_add(ret, (unsigned)cpu);
+        return r;
+}
+
 int plan_check_cpus(const Snapshot *s, const CpuSet *wanted, const Setting *from, CpuSet **ret, Error *e)
 {
         _cleanup_(cpuset_freep) CpuSet *bad = cpuset_dup(wanted), *nohz = cpuset_dup(wanted),
-                                       *good = cpuset_dup(wanted);
+                                       *good = cpuset_dup(wanted), *missing = NULL;
 
-        if (!bad || !nohz || !good)
+        if (!bad || !nohz || !good || not_there(s, wanted, &missing) < 0)
                 return -ENOMEM;
+        if (!cpuset_is_empty(missing))
+                return refuse_cpus(from, missing, "this machine does not have", e);
         cpuset_keep(bad, s->isolated);
         if (!cpuset_is_empty(bad))
                 return refuse_cpus(from, bad, "is isolated", e);
@@ -101,4 +115,18 @@ int plan_check_cpus(const Snapshot *s, const CpuSet *wanted, const Setting *from
                 return refuse_cpus(from, wanted, "is not online", e);
         *ret = STEAL_PTR(good);
         return 0;
+}
+
+char *plan_describe_cpus(const Snapshot *s, const CpuSet *wanted)
+{
+        _cleanup_(cpuset_freep) CpuSet *offline = cpuset_dup(wanted);
+        _cleanup_(freep) char *list = NULL;
+
+        if (!offline)
+                return NULL;
+        cpuset_remove_all(offline, s->online);
+        if (cpuset_is_empty(offline))
+                return strdup("the CPUs that the policy names");
+        list = cpuset_format_list(offline);
+        return list ? strf("the CPUs that the policy names, without CPU %s, which is offline", list) : NULL;
 }

@@ -67,10 +67,34 @@ static int home_unknown(const Device *d, Home *h)
         return h->cpus && h->text ? 0 : -ENOMEM;
 }
 
+/* A node that a person wrote has to be there, and to have CPUs: who means another one writes that. */
+static int check_node(const Snapshot *s, const Setting *from, Error *e)
+{
+        _cleanup_(freep) char *where = strf("%s:%u:%u", from->file, from->line, from->column);
+        _cleanup_(cpuset_freep) CpuSet *cpus = NULL;
+        const Node *node = snapshot_node(s, (int)from->number);
+        int near, r;
+
+        if (!node)
+                return error_set(e, -EINVAL, where,
+                                 "rule \"%s\" says node %d, which this machine does not have", from->rule,
+                                 (int)from->number);
+        if (!cpuset_is_empty(node->cpus))
+                return 0;
+        r = plan_home_cpus(s, node->id, NULL, &cpus, &near);
+        if (r < 0)
+                return r;
+        return error_set(
+                e, -EINVAL, where,
+                "rule \"%s\" says node %d, which has no CPU online; node %d is the nearest that has some",
+                from->rule, node->id, near);
+}
+
 static int find_home(const PlanBuilder *b, const Device *d, const CpuSet *allowed, Home *h, Error *e)
 {
         const Setting *node = policy_get(plan_policy(b), d, "", "node");
         const Snapshot *s = plan_snapshot(b);
+        int r;
 
         h->node = d->node;
         h->source = d->node_source;
@@ -83,14 +107,9 @@ static int find_home(const PlanBuilder *b, const Device *d, const CpuSet *allowe
         if (node && node->word && strcmp(node->word, "spread") == 0)
                 return home_everywhere(s, allowed, h);
         if (node) {
-                _cleanup_(freep) char *where = strf("%s:%u:%u", node->file, node->line, node->column);
-
                 h->node = (int)node->number;
-                if (!snapshot_node(s, h->node))
-                        return error_set(e, -EINVAL, where,
-                                         "rule \"%s\" says node %d, which this machine does not have",
-                                         node->rule, h->node);
-                return home_of_node(s, allowed, "the policy's node", h);
+                r = check_node(s, node, e);
+                return r < 0 ? r : home_of_node(s, allowed, "the policy's node", h);
         }
         if (!snapshot_node(s, d->node))
                 return home_unknown(d, h);
