@@ -162,6 +162,8 @@ int show_topology(Ctl *c, const json_t *answer, Error *e)
              json_is_true(json_at(answer, "overlapping")) ? "nodes share CPUs: taken for one node"
              : json_is_true(json_at(answer, "numa"))      ? "yes"
                                                           : "no: one node with all CPUs");
+        if (json_array_size(json_at(answer, "absent")) > 0)
+                value_line("Absent", json_at(answer, "absent"));
         putchar('\n');
         r = table_print(columns, ARRAY_SIZE(columns), rows, e);
         json_decref(rows);

@@ -111,7 +111,7 @@ struct Manager {
         bool request_active, stopping;
         Error request_error; /* what went wrong in the active request; code 0 = nothing */
 
-        bool ready_sent, overrun_logged;
+        bool ready_sent, overrun_logged, absent_told;
         int look_error; /* why the last look failed, negative errno; 0 = it did not */
         uint64_t started, passes, writes;
 };

@@ -126,6 +126,14 @@ static void tell_unknown_nodes(Manager *m)
         }
 }
 
+/* So is a part of /proc or /sys that is missing altogether. */
+static void tell_absent(Manager *m)
+{
+        for (size_t i = 0; !m->absent_told && i < m->snapshot->absent.n; i++)
+                log_notice("%s: %s", root_path(m->root), m->snapshot->absent.items[i]);
+        m->absent_told = true;
+}
+
 static int take_baseline(Manager *m, const Device *d)
 {
         Baseline *b = find_baseline(m, d->id);
@@ -187,6 +195,7 @@ static int look_and_plan(Manager *m)
                         return r;
         }
         tell_unknown_nodes(m);
+        tell_absent(m);
         return 0;
 }
 

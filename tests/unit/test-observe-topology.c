@@ -203,6 +203,22 @@ static void a_root_without_sysfs_is_an_error(void **state)
         assert_int_equal(rmdir(dir), 0);
 }
 
+/* A root that tells of no CPU is no machine; where the nodes alone tell, they do. */
+static void a_root_without_cpus_is_an_error(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = NULL;
+        Machine *m = *state;
+
+        assert_int_equal(observe(m->root, NULL, 0, &s), -ENODATA);
+        assert_null(s);
+        machine_put(m, NODE "/node0/cpulist", "0-3\n");
+        machine_put(m, NODE "/node2/cpumap", "f0\n");
+        s = tree_observe(m);
+        assert_cpus(s->online, "0-7");
+        assert_int_equal(snapshot_cpu(s, 5)->node, 2);
+        assert_int_equal(s->absent.n, 4); /* of /proc and /sys there is hardly anything */
+}
+
 int main(void)
 {
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -216,6 +232,7 @@ int main(void)
                 CASE(files_go_before_the_command_line),
                 CASE(the_command_line_stands_in_for_files),
                 cmocka_unit_test(a_root_without_sysfs_is_an_error),
+                CASE(a_root_without_cpus_is_an_error),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

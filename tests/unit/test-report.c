@@ -115,11 +115,13 @@ static void topology_has_sparse_nodes(void **state)
 {
         _cleanup_(snapshot_freep) Snapshot *s = machine();
 
+        assert_int_equal(strv_add(&s->absent, "/proc/irq is absent"), 0);
         expect(report_topology(s),
                "{\"nodes\":[{\"id\":0,\"cpus\":\"0-3\",\"distance\":{\"0\":10,\"4\":21}},"
                "{\"id\":4,\"cpus\":\"4-7\",\"distance\":{\"0\":null,\"4\":10}}],\"numa\":true,"
                "\"overlapping\":false,"
-               "\"online\":\"0-7\",\"isolated\":\"\",\"nohz_full\":\"\",\"cpus\":8,\"kernel\":\"6.1.0\"}");
+               "\"online\":\"0-7\",\"isolated\":\"\",\"nohz_full\":\"\",\"cpus\":8,\"kernel\":\"6.1.0\","
+               "\"absent\":[\"/proc/irq is absent\"]}");
 }
 
 static void devices_are_counted_against_their_node(void **state)

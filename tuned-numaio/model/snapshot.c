@@ -82,6 +82,7 @@ Snapshot *snapshot_free(Snapshot *s)
                 workqueue_clear(&s->workqueues[i]);
         free(s->workqueues);
         cpuset_free(s->workqueue_mask);
+        strv_clear(&s->absent);
         free(s);
         return NULL;
 }

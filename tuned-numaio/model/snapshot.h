@@ -135,6 +135,7 @@ typedef struct Snapshot {
         Workqueue *workqueues;
         size_t n_workqueues;
         CpuSet *workqueue_mask; /* the global unbound mask; NULL = not known */
+        Strv absent; /* what this kernel lacks altogether, and what follows: sentences for people */
 } Snapshot;
 
 Snapshot *snapshot_new(void);

@@ -6,7 +6,30 @@
 
 const char *observe_strerror(int error)
 {
-        return error == -ENODATA ? "no CPU is online, as far as it tells" : strerror(-error);
+        if (error == -ENODATA)
+                return "no CPU is online, as far as it tells";
+        return error == -ENOENT ? "it has no sys or no proc" : strerror(-error);
+}
+
+/* Whole parts of /proc and /sys that a kernel may be built without. What needs them is just not there, which
+ * would look as if the machine had no such devices. */
+static int note_absent(const Root *root, Snapshot *s)
+{
+        static const struct {
+                const char *path, *text;
+        } parts[] = {
+                { "sys/bus/pci", "/sys/bus/pci is absent: no HBA, NVMe drive or NIC can be found" },
+                { "proc/irq", "/proc/irq is absent: no interrupt can be placed" },
+                { "sys/class/net", "/sys/class/net is absent: no network interface is known" },
+                { "sys/devices/virtual/workqueue",
+                  "/sys/devices/virtual/workqueue is absent: no workqueue can be placed" },
+        };
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(parts); i++)
+                if (!root_exists(root, "%s", parts[i].path))
+                        r = strv_add(&s->absent, parts[i].text);
+        return r;
 }
 
 int observe(const Root *root, const KnownRefusal *refusals, size_t n_refusals, Snapshot **ret)
@@ -26,6 +49,8 @@ int observe(const Root *root, const KnownRefusal *refusals, size_t n_refusals, S
         r = observe_topology(root, s);
         if (r >= 0 && s->n_cpus == 0)
                 r = -ENODATA;
+        if (r >= 0)
+                r = note_absent(root, s);
         if (r >= 0)
                 r = observe_devices(root, s);
         if (r >= 0)

@@ -20,8 +20,9 @@ int observe(const Root *root, const KnownRefusal *refusals, size_t n_refusals, S
 /* What a person is told of an error that observe() returned. */
 const char *observe_strerror(int error);
 
-/* The online CPUs: cpu/online, or where a capture lacks it the CPU folders without those that are offline.
- * *ret may be NULL or empty when nothing tells. Returns 0 or -ENOMEM. The caller frees. */
+/* The online CPUs: cpu/online, or where a capture lacks it the CPU folders, or in the end the nodes' CPUs,
+ * without those that are offline. *ret may be NULL or empty when nothing tells. Returns 0 or -ENOMEM. The
+ * caller frees. */
 int observe_online(const Root *root, CpuSet **ret);
 
 /* The parts, called by observe() in this order; each fills its own members of the snapshot. */

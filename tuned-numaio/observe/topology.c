@@ -35,25 +35,6 @@ static int cpu_folders(const Root *root, bool without_offline, CpuSet **ret)
         return r;
 }
 
-int observe_online(const Root *root, CpuSet **ret)
-{
-        _cleanup_(cpuset_freep) CpuSet *online = NULL, *offline = NULL;
-        int r;
-
-        r = root_read_cpulist(root, &online, CPU_DIR "/online");
-        if (r == -ENOMEM)
-                return r;
-        if (r < 0 || cpuset_is_empty(online)) {
-                r = cpu_folders(root, true, &online);
-                if (r < 0)
-                        return r;
-                if (root_read_cpulist(root, &offline, CPU_DIR "/offline") >= 0 && online)
-                        cpuset_remove_all(online, offline);
-        }
-        *ret = STEAL_PTR(online);
-        return 0;
-}
-
 static void widen(Snapshot *s, const CpuSet *cpus)
 {
         FOREACH_CPU (cpu, cpus)
@@ -88,6 +69,46 @@ static int read_node_cpus(const Root *root, unsigned id, CpuSet **ret)
                 r = *ret ? 0 : -ENOMEM;
         }
         return r;
+}
+
+/* The CPUs of all nodes. */
+static int node_cpus(const Root *root, CpuSet **ret)
+{
+        Strv names = { 0 };
+        int r = 0;
+
+        (void)root_list(root, &names, NODE_DIR);
+        for (size_t i = 0; r >= 0 && i < names.n; i++) {
+                _cleanup_(cpuset_freep) CpuSet *cpus = NULL;
+                unsigned id;
+
+                if (!name_number(names.items[i], "node", &id))
+                        continue;
+                r = read_node_cpus(root, id, &cpus);
+                if (r >= 0)
+                        r = cpuset_add_all(ret, cpus);
+        }
+        strv_clear(&names);
+        return r;
+}
+
+int observe_online(const Root *root, CpuSet **ret)
+{
+        _cleanup_(cpuset_freep) CpuSet *online = NULL, *offline = NULL;
+        int r;
+
+        r = root_read_cpulist(root, &online, CPU_DIR "/online");
+        if (r != -ENOMEM && cpuset_is_empty(online)) {
+                r = cpu_folders(root, true, &online);
+                if (r >= 0 && cpuset_is_empty(online))
+                        r = node_cpus(root, &online);
+                if (r >= 0 && root_read_cpulist(root, &offline, CPU_DIR "/offline") >= 0 && online)
+                        cpuset_remove_all(online, offline);
+        }
+        if (r < 0)
+                return r;
+        *ret = STEAL_PTR(online);
+        return 0;
 }
 
 static int add_node(const Root *root, Snapshot *s, unsigned id)
@@ -221,16 +242,12 @@ static int make_single_node(Snapshot *s)
         return 0;
 }
 
-/* Leaves out CPUs that are not online, and finds nodes that share CPUs. Where no file told which CPUs are
- * online, the nodes do. */
+/* Leaves out CPUs that are not online, and finds nodes that share CPUs. */
 static int settle_nodes(Snapshot *s)
 {
         _cleanup_(cpuset_freep) CpuSet *seen = NULL;
         int r = 0;
 
-        if (cpuset_is_empty(s->online))
-                for (size_t i = 0; r >= 0 && i < s->n_nodes; i++)
-                        r = cpuset_add_all(&s->online, s->nodes[i].cpus);
         for (size_t i = 0; r >= 0 && i < s->n_nodes; i++) {
                 cpuset_keep(s->nodes[i].cpus, s->online);
                 s->overlapping = s->overlapping || cpuset_intersects(seen, s->nodes[i].cpus);

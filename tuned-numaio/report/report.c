@@ -104,10 +104,11 @@ json_t *report_topology(const Snapshot *s)
                 nodes = append(nodes,
                                json_pack("{s:i, s:o, s:o}", "id", s->nodes[i].id, "cpus",
                                          cpulist(s->nodes[i].cpus), "distance", distances(s, &s->nodes[i])));
-        return json_pack("{s:o, s:b, s:b, s:o, s:o, s:o, s:I, s:o}", "nodes", nodes, "numa", s->numa,
+        return json_pack("{s:o, s:b, s:b, s:o, s:o, s:o, s:I, s:o, s:o}", "nodes", nodes, "numa", s->numa,
                          "overlapping", s->overlapping, "online", cpulist(s->online), "isolated",
                          cpulist(s->isolated), "nohz_full", cpulist(s->nohz_full), "cpus",
-                         (json_int_t)s->n_cpus, "kernel", report_text(s->kernel));
+                         (json_int_t)s->n_cpus, "kernel", report_text(s->kernel), "absent",
+                         texts(&s->absent));
 }
 
 /* Where a device is planned to belong. A policy that spreads a device over all nodes, or leaves it, says

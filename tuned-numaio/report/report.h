@@ -15,7 +15,7 @@
 json_t *report_text(const char *s);
 
 /* {nodes: [{id, cpus, distance: {"0": 10, ...}}], numa, overlapping, online, isolated, nohz_full, cpus: N,
- * kernel} */
+ * kernel, absent: [...]} */
 json_t *report_topology(const Snapshot *s);
 
 /* {id, class, driver, pci, model, node, node_source, node_text, netdevs, scsi_hosts, disks, vectors: {total,
