@@ -2,10 +2,15 @@
 #include "basic/log.h"
 #include "config.h"
 #include "manager.h"
+#include "observe/container.h"
 
 #include <errno.h>
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define EXIT_USAGE     2
+#define EXIT_CONTAINER 3 /* in the unit's RestartPreventExitStatus= too */
 
 static ManagerOptions arg_options = { .root = "/" };
 
@@ -79,6 +84,40 @@ static int parse_argv(int argc, char **argv)
         return 1;
 }
 
+/* Who made the container that this process runs in; NULL = none, as far as anything tells. What a manager
+ * leaves no file for may be in the environment. */
+static char *find_container(void)
+{
+        _cleanup_(root_freep) Root *root = NULL;
+        const char *told = getenv("container");
+        char *manager = NULL;
+
+        if (root_open("/", &root) >= 0)
+                (void)container_detect(root, &manager);
+        if (manager)
+                return manager;
+        if (told && *told)
+                return strdup(told);
+        return getenv("KUBERNETES_SERVICE_HOST") ? strdup("kubernetes") : NULL;
+}
+
+/* Interrupts and workqueues belong to the host's kernel. The CPUs and devices that a container shows need not
+ * be those of the host, and what is placed by half of the picture is placed wrong. */
+static bool is_refused_here(const ManagerOptions *o)
+{
+        _cleanup_(root_freep) Root *root = NULL;
+        _cleanup_(freep) char *manager = NULL;
+
+        if (o->observe || root_open(o->root, &root) < 0 || !root_is_live(root))
+                return false;
+        manager = find_container();
+        if (manager)
+                log_error("this is a container (%s): interrupts belong to the host, run tuned-numaio there; "
+                          "--observe only looks",
+                          manager);
+        return manager;
+}
+
 int main(int argc, char **argv)
 {
         _cleanup_(manager_freep) Manager *m = NULL;
@@ -92,7 +131,9 @@ int main(int argc, char **argv)
         }
         r = parse_argv(argc, argv);
         if (r <= 0)
-                return r < 0 ? 2 : EXIT_SUCCESS;
+                return r < 0 ? EXIT_USAGE : EXIT_SUCCESS;
+        if (is_refused_here(&arg_options))
+                return EXIT_CONTAINER;
         r = manager_new(&arg_options, &m, &e);
         if (r < 0) {
                 log_error("%s%s%s", e.where, *e.where ? ": " : "", e.text);
