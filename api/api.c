@@ -6,9 +6,13 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <string.h>
+#include <sys/eventfd.h>
 
 #define USEC_PER_MSEC 1000u
 #define USEC_PER_SEC  1000000u
+
+/* How long the API waits before it looks for clients again when there are no descriptors. */
+#define PAUSE_USEC (250 * USEC_PER_MSEC)
 
 /* Whose members may write. */
 #define API_GROUP "tuned-numaio"
@@ -56,8 +60,13 @@ static int pump(Listener *l)
         MHD_UNSIGNED_LONG_LONG msec;
         int r;
 
-        if (MHD_run(l->mhd) != MHD_YES)
-                return -EIO;
+        /* With all connections taken it does not listen. Only when it begins to run does it see that one is
+         * free. */
+        do {
+                l->closed = false;
+                if (MHD_run(l->mhd) != MHD_YES)
+                        return -EIO;
+        } while (l->closed);
         if (MHD_get_timeout(l->mhd, &msec) != MHD_YES)
                 return sd_event_source_set_enabled(l->timer, SD_EVENT_OFF);
         r = sd_event_source_set_time_relative(l->timer, msec * USEC_PER_MSEC);
@@ -73,9 +82,44 @@ static int pump_or_log(Listener *l)
         return r;
 }
 
+/* Whether a descriptor can be had, be it the process or the system that has none. */
+static bool has_descriptor(void)
+{
+        int fd = eventfd(0, EFD_CLOEXEC);
+
+        if (fd < 0)
+                return false;
+        close(fd);
+        return true;
+}
+
+/* A client that cannot be accepted for want of a descriptor keeps libmicrohttpd's epoll ready, and the loop
+ * busy. */
 static int on_io(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
-        return pump_or_log(userdata);
+        Listener *l = userdata;
+        int r = pump_or_log(l);
+
+        if (r < 0)
+                return r;
+        if (has_descriptor()) {
+                l->short_of_fds = false;
+                return 0;
+        }
+        if (!l->short_of_fds)
+                log_warning("No file descriptors are left: new clients of the API have to wait");
+        l->short_of_fds = true;
+        r = sd_event_source_set_time_relative(l->pause, PAUSE_USEC);
+        if (r >= 0)
+                r = sd_event_source_set_enabled(l->pause, SD_EVENT_ONESHOT);
+        return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_OFF);
+}
+
+static int on_pause_end(sd_event_source *source, uint64_t usec, void *userdata)
+{
+        Listener *l = userdata;
+
+        return sd_event_source_set_enabled(l->io, SD_EVENT_ON);
 }
 
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
@@ -116,9 +160,12 @@ static int watch(Listener *l)
                 return r;
         /* Accuracy 1, not 0: that would mean 250 ms. */
         r = sd_event_add_time(l->api->event, &l->timer, CLOCK_MONOTONIC, 0, 1, on_timer, l);
-        if (r < 0)
-                return r;
-        return pump(l);
+        if (r >= 0)
+                r = sd_event_add_time(l->api->event, &l->pause, CLOCK_MONOTONIC, UINT64_MAX, 1, on_pause_end,
+                                      l);
+        if (r >= 0)
+                r = sd_event_source_set_enabled(l->pause, SD_EVENT_OFF);
+        return r < 0 ? r : pump(l);
 }
 
 /* libmicrohttpd must find no suspended connection when it stops. */
@@ -132,6 +179,7 @@ static void listener_free(Listener *l)
                         http_answer(c->request, e.code, NULL, &e);
         sd_event_source_disable_unref(l->io);
         sd_event_source_disable_unref(l->timer);
+        sd_event_source_disable_unref(l->pause);
         if (l->mhd)
                 MHD_stop_daemon(l->mhd); /* closes the socket too */
         free(l);

@@ -105,6 +105,7 @@ void http_connection(void *cls, struct MHD_Connection *mhd, void **context,
 
                 *context = i ? connection_new(cls, i->connect_fd) : NULL;
         } else if (*context) {
+                ((Listener *)cls)->closed = true;
                 connection_free(*context);
                 *context = NULL;
         }

@@ -22,11 +22,14 @@ struct Api {
         ApiRequest *deferred; /* requests that the backend still holds */
 };
 
-/* One socket: libmicrohttpd's epoll descriptor in our loop, and a timer for what it holds unread. */
+/* One socket: libmicrohttpd's epoll descriptor in our loop, a timer for what it holds unread, and one that
+ * ends a pause for want of descriptors. */
 struct Listener {
         Api *api;
         struct MHD_Daemon *mhd;
-        sd_event_source *io, *timer;
+        sd_event_source *io, *timer, *pause;
+        bool short_of_fds; /* was told, and goes on */
+        bool closed;       /* a connection was, since libmicrohttpd began to run last */
         bool read_only;
         Connection *connections;
         Listener *next;

@@ -5,6 +5,7 @@ import contextlib
 import http.client
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -139,6 +140,23 @@ def write_policy(folder, words):
 def ask_policy(folder):
     """It changes nothing before somebody asks for it."""
     return write_policy(folder, {"apply: auto": "apply: ask"})
+
+
+def limit_descriptors(pid, soft):
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (soft, resource.prlimit(pid, resource.RLIMIT_NOFILE)[1]))
+
+
+def leave_descriptors(pid, n):
+    """So many more can be opened."""
+    used = {int(fd) for fd in os.listdir(f"/proc/{pid}/fd")}
+    free = (fd for fd in range(1024) if fd not in used)
+    limit_descriptors(pid, [next(free) for _ in range(n + 1)][-1])
+
+
+def ticks(pid):
+    """Of the CPU, that it has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return int(fields[11]) + int(fields[12])
 
 
 def affinities(root):

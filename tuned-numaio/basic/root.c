@@ -16,8 +16,9 @@
 
 struct Root {
         int fd;
-        char *path; /* absolute, without links */
-        bool live;  /* the path is "/" */
+        int *shortage; /* the first one since root_begin(); changes while the rest does not */
+        char *path;    /* absolute, without links */
+        bool live;     /* the path is "/" */
         RootWatch watch;
         void *userdata;
 };
@@ -29,6 +30,7 @@ Root *root_free(Root *root)
         if (root->fd >= 0)
                 close(root->fd);
         free(root->path);
+        free(root->shortage);
         free(root);
         return NULL;
 }
@@ -39,6 +41,10 @@ int root_open(const char *path, Root **ret)
 
         if (!root)
                 return -ENOMEM;
+        root->fd = -1;
+        root->shortage = calloc(1, sizeof(*root->shortage));
+        if (!root->shortage)
+                return -ENOMEM;
         root->fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
         if (root->fd < 0)
                 return -errno;
@@ -48,6 +54,24 @@ int root_open(const char *path, Root **ret)
         root->live = strcmp(root->path, "/") == 0;
         *ret = STEAL_PTR(root);
         return 0;
+}
+
+void root_begin(const Root *root)
+{
+        *root->shortage = 0;
+}
+
+int root_end(const Root *root)
+{
+        return *root->shortage;
+}
+
+/* Returns the error. */
+static int note(const Root *root, int error)
+{
+        if (*root->shortage == 0 && (error == -EMFILE || error == -ENFILE || error == -ENOMEM))
+                *root->shortage = error;
+        return error;
 }
 
 bool root_is_live(const Root *root)
@@ -86,7 +110,7 @@ static int open_in_root(const Root *root, const char *path, int flags)
                 fd = root->live ? openat(root->fd, path, flags | O_CLOEXEC)
                                 : syscall(SYS_openat2, root->fd, path, &how, sizeof(how));
         while (fd < 0 && (errno == EINTR || errno == EAGAIN));
-        return fd < 0 ? -errno : (int)fd;
+        return fd < 0 ? note(root, -errno) : (int)fd;
 }
 
 #define FORMAT_PATH(buffer, format)                                                  \
@@ -187,7 +211,7 @@ static int read_path(const Root *root, const char *path, bool value, mode_t *ret
         struct stat st;
         int r;
 
-        r = fd < 0 ? fd : read_all(fd, value, t);
+        r = fd < 0 ? fd : note(root, read_all(fd, value, t));
         if (r >= 0 && ret_mode)
                 r = fstat(fd, &st) < 0 ? -errno : 0;
         event.error = r;
@@ -224,7 +248,7 @@ int root_read(const Root *root, char **ret, const char *format, ...)
         r = FORMAT_PATH(path, format);
         if (r >= 0)
                 r = read_path(root, path, false, NULL, &t);
-        return r < 0 ? r : steal_text(&t, ret);
+        return r < 0 ? r : note(root, steal_text(&t, ret));
 }
 
 int root_read_value(const Root *root, char **ret, const char *format, ...)
@@ -236,7 +260,7 @@ int root_read_value(const Root *root, char **ret, const char *format, ...)
         r = FORMAT_PATH(path, format);
         if (r >= 0)
                 r = read_path(root, path, true, NULL, &t);
-        return r < 0 ? r : steal_text(&t, ret);
+        return r < 0 ? r : note(root, steal_text(&t, ret));
 }
 
 int root_read_int(const Root *root, int *ret, const char *format, ...)
@@ -260,7 +284,7 @@ int root_read_cpulist(const Root *root, CpuSet **ret, const char *format, ...)
         r = FORMAT_PATH(path, format);
         if (r >= 0)
                 r = read_path(root, path, true, NULL, &t);
-        return r < 0 ? r : cpuset_parse_list(text_data(&t), ret);
+        return r < 0 ? r : note(root, cpuset_parse_list(text_data(&t), ret));
 }
 
 int root_read_cpulist_and_mode(const Root *root, CpuSet **ret, mode_t *ret_mode, const char *format, ...)
@@ -274,7 +298,7 @@ int root_read_cpulist_and_mode(const Root *root, CpuSet **ret, mode_t *ret_mode,
         if (r >= 0)
                 r = read_path(root, path, true, &mode, &t);
         if (r >= 0)
-                r = cpuset_parse_list(text_data(&t), ret);
+                r = note(root, cpuset_parse_list(text_data(&t), ret));
         if (r >= 0)
                 *ret_mode = mode;
         return r;
@@ -289,7 +313,7 @@ int root_read_cpumask(const Root *root, CpuSet **ret, const char *format, ...)
         r = FORMAT_PATH(path, format);
         if (r >= 0)
                 r = read_path(root, path, true, NULL, &t);
-        return r < 0 ? r : cpuset_parse_mask(text_data(&t), ret);
+        return r < 0 ? r : note(root, cpuset_parse_mask(text_data(&t), ret));
 }
 
 int root_list(const Root *root, Strv *ret, const char *format, ...)
@@ -310,7 +334,7 @@ int root_list(const Root *root, Strv *ret, const char *format, ...)
                 return fd;
         d = fdopendir(fd);
         if (!d)
-                return -errno;
+                return note(root, -errno);
         STEAL_FD(fd);
         r = 0;
         while (r >= 0 && (errno = 0, e = readdir(d)))
@@ -321,7 +345,7 @@ int root_list(const Root *root, Strv *ret, const char *format, ...)
         closedir(d);
         if (r < 0) {
                 strv_clear(&names);
-                return r;
+                return note(root, r);
         }
         strv_sort(&names);
         strv_clear(ret);
@@ -355,7 +379,7 @@ int root_realpath(const Root *root, char **ret, const char *format, ...)
                 return -EXDEV;
         copy = strdup(target[prefix] == '/' ? target + prefix + 1 : target + prefix);
         if (!copy)
-                return -ENOMEM;
+                return note(root, -ENOMEM);
         *ret = copy;
         return 0;
 }
@@ -383,7 +407,7 @@ int root_read_link_name(const Root *root, char **ret, const char *format, ...)
         name = strrchr(target, '/');
         copy = strdup(name ? name + 1 : target);
         if (!copy)
-                return -ENOMEM;
+                return note(root, -ENOMEM);
         *ret = copy;
         return 0;
 }

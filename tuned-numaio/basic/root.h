@@ -21,6 +21,12 @@ int root_open(const char *path, Root **ret);
 Root *root_free(Root *root);
 DEFINE_CLEANUP(Root, root_free)
 
+/* A look at a machine by many calls, of which some may fail for good reasons, is worth nothing when one
+ * failed because the process or the system was short of descriptors or memory: root_begin() forgets such
+ * failures, and root_end() returns the first one since (-EMFILE, -ENFILE, -ENOMEM), or 0. */
+void root_begin(const Root *root);
+int root_end(const Root *root);
+
 /* Whether this is the running machine ("/"). */
 bool root_is_live(const Root *root);
 /* The absolute path of the root, for messages; owned by it. */

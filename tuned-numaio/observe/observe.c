@@ -32,7 +32,7 @@ static int note_absent(const Root *root, Snapshot *s)
         return r;
 }
 
-int observe(const Root *root, const KnownRefusal *refusals, size_t n_refusals, Snapshot **ret)
+static int observe_all(const Root *root, const KnownRefusal *refusals, size_t n_refusals, Snapshot **ret)
 {
         _cleanup_(snapshot_freep) Snapshot *s = NULL;
         struct stat st;
@@ -63,4 +63,18 @@ int observe(const Root *root, const KnownRefusal *refusals, size_t n_refusals, S
                 return r;
         *ret = STEAL_PTR(s);
         return 0;
+}
+
+int observe(const Root *root, const KnownRefusal *refusals, size_t n_refusals, Snapshot **ret)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = NULL;
+        int r;
+
+        root_begin(root);
+        r = observe_all(root, refusals, n_refusals, &s);
+        if (r >= 0)
+                r = root_end(root);
+        if (r >= 0)
+                *ret = STEAL_PTR(s);
+        return r;
 }

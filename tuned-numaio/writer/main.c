@@ -15,6 +15,9 @@
 #define PEER_USER      "tuned-numaio"
 #define DEFAULT_FOLDER "/run/tuned-numaio/ledger"
 
+/* How long it waits before it accepts again when there was no descriptor for a connection. */
+#define PAUSE_MSEC 250
+
 static const char *arg_ledger = DEFAULT_FOLDER;
 
 typedef struct Service {
@@ -22,7 +25,10 @@ typedef struct Service {
         Ledger *ledger;
         Writer *writer;
         int listener;
-        int peer; /* the connection that is served; -1 = none */
+        int peer;  /* the connection that is served; -1 = none */
+        bool full; /* no descriptor could be had for the last one that came: the listener is left alone for a
+                      while */
+        bool full_told;
 } Service;
 
 static void service_done(Service *s)
@@ -98,11 +104,23 @@ static bool may_connect(int fd)
         return false;
 }
 
+/* Whether the process or the system is short of something that comes back by itself. */
+static bool is_shortage(int error)
+{
+        return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
 /* One connection at a time: a second daemon is told at once that it is one too many. */
 static int accept_peer(Service *s)
 {
         _cleanup_(closep) int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
 
+        s->full = fd < 0 && is_shortage(errno);
+        if (s->full && !s->full_told)
+                log_warning("A connection has to wait: %m");
+        s->full_told = s->full;
+        if (s->full)
+                return 0;
         if (fd < 0)
                 return errno == EINTR || errno == EAGAIN || errno == ECONNABORTED ? 0 : -errno;
         if (!may_connect(fd))
@@ -135,15 +153,17 @@ static int run(Service *s)
 
         for (;;) {
                 struct pollfd p[] = {
-                        { .fd = s->listener, .events = POLLIN },
+                        { .fd = s->full ? -1 : s->listener, .events = POLLIN },
                         { .fd = s->peer, .events = POLLIN },
                 };
-                int n = poll(p, ARRAY_SIZE(p), changed ? 0 : -1), r = 0;
+                int n = poll(p, ARRAY_SIZE(p), s->full ? PAUSE_MSEC : changed ? 0 : -1), r = 0;
 
                 if (n < 0 && errno != EINTR)
                         return -errno;
-                if (n == 0)
+                if (n == 0 && changed)
                         notify_status(s);
+                if (n == 0)
+                        s->full = false;
                 changed = n > 0;
                 if (n > 0 && p[1].revents)
                         serve_peer(s);
