@@ -112,6 +112,13 @@ static bool holds_ipv4(const Address *a)
                (memcmp(a->bytes, mapped, 12) == 0 || memcmp(a->bytes, translated, 12) == 0);
 }
 
+bool address_is_fixed(const Address *a)
+{
+        if (holds_ipv4(a))
+                return kept_ipv4(a->bytes + 12) == 32;
+        return a->family == AF_INET ? kept_ipv4(a->bytes) == 32 : kept_ipv6(a->bytes) == 128;
+}
+
 static int map_held(AddressMap *m, const Address *from, unsigned bits, Address *ret)
 {
         Address inner = { .family = AF_INET }, out;

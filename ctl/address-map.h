@@ -15,6 +15,9 @@ AddressMap *address_map_new(void); /* NULL = memory was short */
 AddressMap *address_map_free(AddressMap *m);
 DEFINE_CLEANUP(AddressMap, address_map_free)
 
+/* Whether an address names nobody and stays as it is: loopback, the unspecified one, netmasks. */
+bool address_is_fixed(const Address *a);
+
 /* bits: the length of the prefix that the address stands for; when its other bits are 0, they stay so. 32 or
  * 128 for a host. Returns 0, -ENOMEM, or the errno of getrandom(2). */
 int address_map(AddressMap *m, const Address *from, unsigned bits, Address *ret);

@@ -126,13 +126,18 @@ static int learn_token(Anonymiser *a, const char *text, size_t at, const Token *
 
         if (!seen)
                 return -ENOMEM;
-        r = phrases_add(&a->hidden, seen, is_address((SecretKind)t->kind), NULL);
-        if (r < 0)
-                return r;
-        if (!is_address((SecretKind)t->kind))
-                return add(a, (SecretKind)t->kind, token_text(text, at, t), NULL);
+        if (!is_address((SecretKind)t->kind)) {
+                r = phrases_add(&a->hidden, seen, false, NULL);
+                return r < 0 ? r : add(a, (SecretKind)t->kind, token_text(text, at, t), NULL);
+        }
         r = parse_address(text + at, t, &copy, &address);
-        return r < 0 ? r : add(a, (SecretKind)t->kind, copy, &address);
+        if (r == 0 && address_is_fixed(&address)) {
+                free(copy);
+                return 0;
+        }
+        if (r == 0)
+                r = add(a, (SecretKind)t->kind, copy, &address);
+        return r < 0 ? r : phrases_add(&a->hidden, seen, true, NULL);
 }
 
 int anonymiser_learn(Anonymiser *a, const char *text, size_t size)
@@ -173,7 +178,7 @@ static bool is_plain_name(const Anonymiser *a, const char *name)
                                              "local",     "timer",       "apic", "edge",    "level",
                                              "fasteoi",   "interrupts",  "msi",  "msix",    "remapped" };
 
-        if (strlen(name) < PHRASE_LEAST || is_only(name, "0123456789abcdef") ||
+        if (strlen(name) < PHRASE_LEAST || is_only(name, "0123456789") ||
             tfind(name, &a->words, compare_words))
                 return true;
         for (size_t i = 0; i < ARRAY_SIZE(plain); i++)

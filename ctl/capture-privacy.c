@@ -35,10 +35,14 @@ static bool holds_chosen_names(const char *path)
 /* The words of which the kernel's own paths are made. */
 static int keep_words(Anonymiser *a, const Entry *entry)
 {
+        const char *slash = strrchr(entry->path, '/');
         int r = 0;
 
         if (!holds_chosen_names(entry->path))
                 r = anonymiser_keep_words(a, entry->path);
+        else if (entry->type == ENTRY_FILE)
+                r = anonymiser_keep_words(
+                        a, slash + 1); /* names of attributes are the kernel's own everywhere */
         if (r == 0 && entry->type == ENTRY_LINK && entry->data && !holds_chosen_names(entry->data))
                 r = anonymiser_keep_words(a, entry->data);
         return r;
@@ -68,6 +72,21 @@ int capture_learn(Anonymiser *a, const Root *root, Entry *const *entries, size_t
         return r < 0 ? r : anonymiser_choose(a);
 }
 
+/* CPU masks: hexadecimal digits that could be a host name (db01) are none there. */
+static bool is_mask(const Entry *e)
+{
+        static const char *const parts[] = { "affinity", "cpumask", "cpumap", "_cpus", "_map", "_siblings" };
+        const char *name = strrchr(e->path, '/');
+
+        for (size_t i = 0; i < e->size; i++)
+                if (!memchr("0123456789abcdef,\n", e->data[i], 18))
+                        return false;
+        for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+                if (strstr(name ? name : e->path, parts[i]))
+                        return true;
+        return false;
+}
+
 /* Takes *text and gives another one. */
 static int replace(Anonymiser *a, char **text, size_t *size)
 {
@@ -92,7 +111,7 @@ int capture_replace(Anonymiser *a, Entry *const *entries, size_t n)
                 size_t length = strlen(e->path);
 
                 r = replace(a, &e->path, &length);
-                if (r == 0 && e->data)
+                if (r == 0 && e->data && !is_mask(e))
                         r = replace(a, &e->data, &e->size);
         }
         return r;
@@ -104,7 +123,7 @@ int capture_check(const Anonymiser *a, Entry *const *entries, size_t n, Error *e
                 const Entry *entry = entries[i];
                 const char *left = anonymiser_find(a, entry->path, strlen(entry->path));
 
-                if (!left && entry->data)
+                if (!left && entry->data && !is_mask(entry))
                         left = anonymiser_find(a, entry->data, entry->size);
                 if (left)
                         return error_set(e, -EBADMSG, entry->path,

@@ -62,6 +62,11 @@ static char *mac_of(const Anonymiser *a, size_t length, size_t number)
         return text;
 }
 
+static bool is_digits(const char *text)
+{
+        return text[strspn(text, "0123456789abcdef")] == '\0';
+}
+
 static char *replacement(const Anonymiser *a, const Secret *s, size_t number)
 {
         size_t length = strlen(s->text);
@@ -76,9 +81,8 @@ static char *replacement(const Anonymiser *a, const Secret *s, size_t number)
         case SECRET_UUID:
                 return strf("00000000000040008000%s%06zu", a->digits, number % 1000000);
         case SECRET_SERIAL:
-                return s->text[strspn(s->text, "0123456789abcdef")] == '\0'
-                               ? digits_of(a, length, number)
-                               : strf("serial-%s-%zu", a->mark, number);
+                return is_digits(s->text) ? digits_of(a, length, number)
+                                          : strf("serial-%s-%zu", a->mark, number);
         case SECRET_HOST:
                 return strf("host%zu-%s", number, a->mark);
         case SECRET_DOMAIN:
@@ -131,21 +135,23 @@ static int choose_texts(Anonymiser *a)
         return -EEXIST;
 }
 
-/* Whether an address would become itself, or one that the machine has too. */
-static int clashes(const Anonymiser *a, const Secret *s)
+/* Whether an address would become itself, or (any) one that the machine has too. */
+static int clashes(const Anonymiser *a, const Secret *s, bool any)
 {
         Secret image = { .kind = s->kind };
         int r;
 
         r = address_map(a->map, &s->address, 128, &image.address);
-        return r < 0 ? r : anonymiser_lookup(a, &image) != NULL;
+        if (r < 0)
+                return r;
+        return any ? anonymiser_lookup(a, &image) != NULL : address_equal(&image.address, &s->address);
 }
 
-/* A few addresses in a large net never clash; where they fill their net, nothing but an address becoming
- * itself is ruled out. */
+/* A few addresses in a large net hardly clash; where they fill their net, no more is asked for than that none
+ * becomes itself. */
 static int choose_map(Anonymiser *a)
 {
-        for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
+        for (unsigned attempt = 0; attempt < 2 * ATTEMPTS; attempt++) {
                 int r = 0;
 
                 address_map_free(a->map);
@@ -154,11 +160,24 @@ static int choose_map(Anonymiser *a)
                         return -ENOMEM;
                 for (size_t i = 0; r == 0 && i < a->n; i++)
                         if (is_address(a->secrets[i]->kind))
-                                r = clashes(a, a->secrets[i]);
+                                r = clashes(a, a->secrets[i], attempt < ATTEMPTS);
                 if (r <= 0)
                         return r;
         }
-        return 0;
+        return -EEXIST;
+}
+
+/* Digits are also written with 0x before them, which makes another word of them. */
+static int add_digits(Anonymiser *a, const Secret *s)
+{
+        _cleanup_(freep) char *text = strf("0x%s", s->text);
+        char *replaced = strf("0x%s", s->replacement);
+
+        if (!text || !replaced) {
+                free(replaced);
+                return -ENOMEM;
+        }
+        return phrases_add(&a->known, text, true, replaced);
 }
 
 /* What has no form of its own is looked for by its text, and so are the digits of a MAC or WWN alone. */
@@ -177,6 +196,8 @@ static int add_phrases(Anonymiser *a)
                 r = copy ? phrases_add(&a->known, s->text, true, copy) : -ENOMEM;
                 if (r == 0)
                         r = phrases_add(&a->hidden, s->text, word, NULL);
+                if (r == 0 && is_digits(s->text))
+                        r = add_digits(a, s);
         }
         phrases_sort(&a->known);
         phrases_sort(&a->hidden);

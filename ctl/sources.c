@@ -22,8 +22,7 @@ typedef struct Source {
 static const Source machine_sources[] = {
         { "proc", "version cmdline interrupts softirqs" },
         { "proc/irq", "default_smp_affinity" },
-        { "proc/irq/*", "smp_affinity smp_affinity_list effective_affinity effective_affinity_list "
-                        "affinity_hint node spurious" },
+        { "proc/irq/*", "*" },
         { "proc/sys/kernel", "osrelease version numa_balancing" },
         { "etc", "os-release" },
         { CPU, "online offline possible present isolated nohz_full kernel_max" },
