@@ -7,13 +7,9 @@
 
 #include <string.h>
 
-/* The text of /proc/interrupts. Whatever it is: lines are in order and whole, all strings lie inside the
- * text, and a device with these actions gets a role for each vector and keys that differ. */
-
-static bool inside(const Interrupts *i, size_t size, const char *s)
-{
-        return *s == '\0' || (s >= i->text && s < i->text + size);
-}
+/* The text of /proc/interrupts. Whatever it is: lines are in order and whole, their
+ * strings are no longer than the text, and a device with these actions gets a role for each vector and keys
+ * that differ. */
 
 static void check_lines(const Interrupts *i, size_t size)
 {
@@ -21,8 +17,7 @@ static void check_lines(const Interrupts *i, size_t size)
                 const InterruptLine *line = &i->lines[k];
 
                 FUZZ_REQUIRE(k == 0 || i->lines[k - 1].irq <= line->irq);
-                FUZZ_REQUIRE(inside(i, size, line->chip) && inside(i, size, line->hwirq) &&
-                             inside(i, size, line->action));
+                FUZZ_REQUIRE(strlen(line->chip) + strlen(line->hwirq) + strlen(line->action) <= size);
                 FUZZ_REQUIRE(!strchr(line->action, '\n'));
                 FUZZ_REQUIRE(interrupts_find(i, line->irq)->irq == line->irq);
         }

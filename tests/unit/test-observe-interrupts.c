@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "machine.h"
 #include "observe/interrupts.h"
 #include "observe/names.h"
-#include "test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -91,6 +91,7 @@ static void a_thousand_cpus(void **state)
         const unsigned cpus = 1100;
         char *text = malloc(cpus * 40), *p = text;
         Interrupts i = { 0 };
+        Machine m;
 
         assert_non_null(text);
         for (unsigned cpu = 0; cpu < cpus; cpu++)
@@ -99,11 +100,19 @@ static void a_thousand_cpus(void **state)
         for (unsigned cpu = 0; cpu < cpus; cpu++)
                 p += sprintf(p, " %10u", cpu);
         sprintf(p, "  IR-PCI-MSI 71827457-edge      nvme0q1\n");
+        assert_int_equal(machine_init(&m), 0);
+        machine_put(&m, "proc/interrupts", text);
         assert_int_equal(interrupts_parse(text, &i), 0);
         assert_int_equal(i.n_lines, 1);
         assert_string_equal(i.lines[0].chip, "IR-PCI-MSI");
         assert_string_equal(i.lines[0].action, "nvme0q1");
         interrupts_clear(&i);
+        assert_int_equal(interrupts_read(m.root, &i), 0);
+        assert_int_equal(i.n_lines, 1);
+        assert_string_equal(i.lines[0].hwirq, "71827457-edge");
+        assert_string_equal(i.lines[0].action, "nvme0q1");
+        interrupts_clear(&i);
+        machine_done(&m);
 }
 
 int main(void)

@@ -162,6 +162,58 @@ static pid_t answer_in_pieces(const char *first, const char *second)
         _exit(write(fd, second, strlen(second)) < 0);
 }
 
+static void ignore(void *userdata, const RootEvent *e)
+{
+}
+
+static int keep(void *userdata, char *line)
+{
+        int r = strv_add(userdata, line);
+
+        *line = 'X'; /* a callback may change it */
+        return r;
+}
+
+static int stop_at_third(void *userdata, char *line)
+{
+        unsigned *n = userdata;
+
+        return ++*n == 3 ? -EXDEV : 0;
+}
+
+/* Lines that lie across the pieces in which the file is read; the last one has no newline. */
+static void lines_of_any_length(void **state)
+{
+        _cleanup_(freep) char *text = calloc(1, 1 << 20);
+        static const size_t lengths[] = { 3, 0, 4090, 4094, 4095, 4096, 1, 8191, 20000, 0, 511, 512, 12 };
+        Strv plain = { 0 }, watched = { 0 };
+        char *p = text;
+        unsigned n = 0;
+
+        for (size_t i = 0; i < ARRAY_SIZE(lengths); i++) {
+                memset(p, 'a' + (int)i, lengths[i]);
+                p += lengths[i];
+                *p++ = '\n';
+        }
+        put("lines", text, (size_t)(p - text) - 1);
+        assert_int_equal(root_read_lines(*state, keep, &plain, "lines"), 0);
+        assert_int_equal(plain.n, ARRAY_SIZE(lengths));
+        for (size_t i = 0; i < plain.n; i++) {
+                assert_int_equal(strlen(plain.items[i]), lengths[i]);
+                assert_true(lengths[i] == 0 || plain.items[i][lengths[i] - 1] == 'a' + (int)i);
+        }
+        assert_int_equal(root_read_lines(*state, stop_at_third, &n, "lines"), -EXDEV);
+        assert_int_equal(root_read_lines(*state, keep, &watched, "missing"), -ENOENT);
+        root_watch(*state, ignore, NULL);
+        assert_int_equal(root_read_lines(*state, keep, &watched, "lines"), 0);
+        root_watch(*state, NULL, NULL);
+        assert_int_equal(watched.n, plain.n);
+        for (size_t i = 0; i < plain.n; i++)
+                assert_string_equal(watched.items[i], plain.items[i]);
+        strv_clear(&plain);
+        strv_clear(&watched);
+}
+
 /* What comes in pieces is read to its end, and a whole file is more than its first line. */
 static void short_reads_are_no_end(void **state)
 {
@@ -277,6 +329,7 @@ int main(void)
                 cmocka_unit_test(real_paths_lie_below_the_root),
                 cmocka_unit_test(long_files_are_read_whole),
                 cmocka_unit_test(values_of_any_length),
+                cmocka_unit_test(lines_of_any_length),
                 cmocka_unit_test(short_reads_are_no_end),
                 cmocka_unit_test(tells_what_it_is_asked_for),
                 cmocka_unit_test(live_root_needs_no_openat2),

@@ -263,6 +263,68 @@ int root_read_value(const Root *root, char **ret, const char *format, ...)
         return r < 0 ? r : note(root, steal_text(&t, ret));
 }
 
+/* Hands out the lines of a text, and moves what is left of the last one to its beginning. */
+static int hand_out(Text *t, bool end, RootLine line, void *userdata)
+{
+        char *data = text_data(t), *from = data, *newline;
+        size_t left = t->n;
+        int r = 0;
+
+        data[t->n] = '\0';
+        while (r >= 0 && (newline = memchr(from, '\n', left))) {
+                *newline = '\0';
+                r = line(userdata, from);
+                left -= (size_t)(newline + 1 - from);
+                from = newline + 1;
+        }
+        if (r >= 0 && end && left > 0)
+                r = line(userdata, from);
+        memmove(data, from, left);
+        t->n = left;
+        return r;
+}
+
+static int read_lines(int fd, RootLine line, void *userdata, Text *t)
+{
+        ssize_t k;
+        int r;
+
+        t->room = sizeof(t->small);
+        do {
+                if (t->n + 1 >= t->room || !t->heap)
+                        if (t->room > READ_MAX || text_grow(t) < 0)
+                                return t->room > READ_MAX ? -EFBIG : -ENOMEM;
+                k = read(fd, text_data(t) + t->n, t->room - t->n - 1);
+                if (k < 0 && errno == EINTR)
+                        continue;
+                if (k < 0)
+                        return -errno;
+                t->n += (size_t)k;
+                r = hand_out(t, k == 0, line, userdata);
+                if (r < 0)
+                        return r;
+        } while (k != 0);
+        return 0;
+}
+
+int root_read_lines(const Root *root, RootLine line, void *userdata, const char *format, ...)
+{
+        _cleanup_(closep) int fd = -1;
+        _cleanup_(text_clear) Text t = { 0 };
+        char path[PATH_MAX];
+        int r;
+
+        r = FORMAT_PATH(path, format);
+        if (r < 0)
+                return r;
+        if (root->watch) { /* it is told all of the file at once */
+                r = read_path(root, path, false, NULL, &t);
+                return r < 0 ? r : hand_out(&t, true, line, userdata);
+        }
+        fd = open_in_root(root, path, O_RDONLY);
+        return fd < 0 ? fd : read_lines(fd, line, userdata, &t);
+}
+
 int root_read_int(const Root *root, int *ret, const char *format, ...)
 {
         _cleanup_(text_clear) Text t = { 0 };

@@ -61,6 +61,12 @@ int root_open_file(const Root *root, int flags, const char *format, ...) _printf
  * -ENOTCONN). The caller frees. */
 int root_read(const Root *root, char **ret, const char *format, ...) _printf_(3, 4);
 
+/* Reads a long file line by line, of which only one is kept at a time. A line has no newline; the callback
+ * may change it, and a negative value that it returns ends the reading and is returned. A line longer than 64
+ * MiB is -EFBIG. */
+typedef int (*RootLine)(void *userdata, char *line);
+int root_read_lines(const Root *root, RootLine line, void *userdata, const char *format, ...) _printf_(4, 5);
+
 /* Reads an attribute whose value is one line, with one system call less: what the kernel gives at once, when
  * a newline ends it, is the whole value. Else as root_read(). So do all that follow. */
 int root_read_value(const Root *root, char **ret, const char *format, ...) _printf_(3, 4);

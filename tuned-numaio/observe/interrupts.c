@@ -10,7 +10,8 @@
 
 void interrupts_clear(Interrupts *i)
 {
-        free(i->text);
+        for (size_t k = 0; k < i->n_lines; k++)
+                free(i->lines[k].text);
         free(i->lines);
         *i = (Interrupts) { 0 };
 }
@@ -117,7 +118,30 @@ static void parse_rest(char *rest, InterruptLine *line)
                              function_of_hwirq(rest, line->hwirq, &line->function);
 }
 
-static int parse_line(Interrupts *i, char *s, unsigned columns)
+/* What stands after so many counts; a row may hold fewer. */
+static char *skip_counts(char *s, unsigned columns)
+{
+        s = skip_space(s);
+        for (unsigned c = 0; c < columns; c++) {
+                char *end = s;
+
+                while (isdigit((unsigned char)*end))
+                        end++;
+                if (end == s || (*end && !isspace((unsigned char)*end)))
+                        break;
+                for (s = end; *s == ' ' || *s == '\t';)
+                        s++;
+        }
+        return s;
+}
+
+typedef struct Parser {
+        Interrupts *interrupts;
+        bool have_header;
+        unsigned columns;
+} Parser;
+
+static int parse_line(Parser *p, char *s)
 {
         InterruptLine *line;
         unsigned long irq;
@@ -129,22 +153,31 @@ static int parse_line(Interrupts *i, char *s, unsigned columns)
         irq = strtoul(s, &end, 10);
         if (*end != ':' || irq > UINT32_MAX)
                 return 0;
-        s = skip_space(end + 1);
-        for (unsigned c = 0; c < columns; c++) {
-                size_t n = strspn(s, "0123456789");
-
-                if (n == 0 || (s[n] && !isspace((unsigned char)s[n])))
-                        break;
-                s = skip_space(s + n);
-        }
+        s = skip_counts(end + 1, p->columns);
         if (!*s)
                 return 0;
-        line = ARRAY_APPEND(i->lines, i->n_lines);
+        line = ARRAY_APPEND(p->interrupts->lines, p->interrupts->n_lines);
         if (!line)
                 return -ENOMEM;
         line->irq = (unsigned)irq;
         trim(s);
-        parse_rest(s, line);
+        line->text = strdup(s);
+        if (!line->text) {
+                p->interrupts->n_lines--;
+                return -ENOMEM;
+        }
+        parse_rest(line->text, line);
+        return 0;
+}
+
+static int take_line(void *userdata, char *s)
+{
+        Parser *p = userdata;
+
+        if (p->have_header)
+                return parse_line(p, s);
+        p->have_header = *s != '\0';
+        p->columns = count_columns(s);
         return 0;
 }
 
@@ -155,25 +188,39 @@ static int compare(const void *a, const void *b)
         return x < y ? -1 : x > y;
 }
 
-int interrupts_parse(char *text, Interrupts *ret)
+/* Hands out what was found, or clears it. */
+static int finish(Interrupts *i, int r, Interrupts *ret)
 {
-        Interrupts i = { .text = text };
-        char *save = NULL, *s;
-        unsigned columns;
-        int r = 0;
-
-        s = strtok_r(text, "\n", &save);
-        columns = s ? count_columns(s) : 0;
-        while (r >= 0 && (s = strtok_r(NULL, "\n", &save)))
-                r = parse_line(&i, s, columns);
         if (r < 0) {
-                interrupts_clear(&i);
+                interrupts_clear(i);
                 return r;
         }
-        if (i.n_lines > 1)
-                qsort(i.lines, i.n_lines, sizeof(*i.lines), compare);
-        *ret = i;
+        if (i->n_lines > 1)
+                qsort(i->lines, i->n_lines, sizeof(*i->lines), compare);
+        *ret = *i;
         return 0;
+}
+
+int interrupts_read(const Root *root, Interrupts *ret)
+{
+        Interrupts i = { 0 };
+        Parser p = { .interrupts = &i };
+        int r = root_read_lines(root, take_line, &p, "proc/interrupts");
+
+        return finish(&i, r, ret);
+}
+
+int interrupts_parse(char *text, Interrupts *ret)
+{
+        Interrupts i = { 0 };
+        Parser p = { .interrupts = &i };
+        char *rest = text, *s;
+        int r = 0;
+
+        while (r >= 0 && (s = strsep(&rest, "\n")))
+                r = take_line(&p, s);
+        free(text);
+        return finish(&i, r, ret);
 }
 
 const InterruptLine *interrupts_find(const Interrupts *i, unsigned irq)

@@ -80,16 +80,13 @@ static int known_refusal(const Reader *r, unsigned irq)
 
 static int load_lines(Reader *r)
 {
-        char *text = NULL;
         int k;
 
         if (r->have_lines)
                 return 0;
         r->have_lines = true;
-        k = root_read(r->root, &text, "proc/interrupts");
-        if (k < 0)
-                return k == -ENOMEM ? k : 0;
-        return interrupts_parse(text, &r->interrupts);
+        k = interrupts_read(r->root, &r->interrupts);
+        return k == -ENOMEM ? k : 0;
 }
 
 /* Entries are files, in Linux 3.x folders. */
