@@ -20,10 +20,15 @@ static void show_errors(const json_t *errors)
 
 static void show_irqbalance(const json_t *b)
 {
-        long waiting = json_number_at(b, "waiting");
+        long waiting = json_number_at(b, "waiting"), alone = json_number_at(b, "left_alone");
 
         if (!json_is_true(json_object_get(b, "running")))
                 line("irqbalance", "does not run");
+        else if (waiting > 0 && alone > 0)
+                line("irqbalance", "leaves %ld interrupts alone, and %ld changes wait until it has ended: %s",
+                     alone, waiting, json_text_at(b, "command"));
+        else if (alone > 0)
+                line("irqbalance", "runs, and leaves %ld interrupts alone", alone);
         else if (waiting > 0)
                 line("irqbalance", "runs, and %ld changes wait until it has ended: %s", waiting,
                      json_text_at(b, "command"));

@@ -71,7 +71,7 @@ static bool is_asked_for(const Manager *m, const Decision *d)
 /* What irqbalance moves while changes of interrupts wait for its end is put back then. */
 static bool is_irqbalances(const Manager *m, const Decision *d)
 {
-        return d->waited || (strcmp(d->knob, "irq.affinity") == 0 && manager_irqbalance_waits(m));
+        return d->waited || (d->irq > 0 && manager_irqbalance_may_move(m, (unsigned)d->irq));
 }
 
 static int look_at(Manager *m, Decision *d, const DriftTime *t)

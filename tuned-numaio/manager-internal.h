@@ -3,6 +3,7 @@
 
 #include "api/api.h"
 #include "apply/apply.h"
+#include "basic/irqlist.h"
 #include "basic/root.h"
 #include "decisions.h"
 #include "drift-events.h"
@@ -64,6 +65,19 @@ typedef enum Trouble {
         _TROUBLE_MAX,
 } Trouble;
 
+/* What irqbalance was told to leave alone (the policy irqbalance: ban). */
+typedef struct Bans {
+        bool asking;        /* the writer has not answered yet */
+        bool known;         /* it has, for these: */
+        IrqList asked;      /* all that irqbalance is to leave alone */
+        IrqList left_alone; /* those of them that it does */
+        bool script;        /* because it asks the policy script */
+        char socket[64];    /* who was told; "" = it did not run, or had none */
+        int error;          /* negative errno: it cannot be told; 0 = it was */
+        unsigned failures;  /* in a row */
+        sd_event_source *retry;
+} Bans;
+
 struct Manager {
         ManagerOptions options;
         sd_event *event;
@@ -89,6 +103,7 @@ struct Manager {
         IrqbalanceWatch *irqbalance;
         IrqbalanceState irqbalance_seen; /* at the last look */
         bool irqbalance_error_told;
+        Bans bans;
         Api *api;
         Schedule schedule;
         sd_event_source *timer, *verify, *reconnect, *ready_limit;
@@ -170,8 +185,10 @@ int manager_open_irqbalance(Manager *m, Error *e);
 /* Looks whether irqbalance runs, and says so in the journal once for each time that it starts and ends.
  * Returns whether anything about it has changed. */
 bool manager_look_for_irqbalance(Manager *m);
-/* Whether irqbalance keeps changes of interrupts back now. */
+/* Whether irqbalance keeps changes of interrupts back now, but for those that it leaves alone. */
 bool manager_irqbalance_waits(const Manager *m);
+/* Whether irqbalance runs, and the policy leaves this interrupt to it as long as it does. */
+bool manager_irqbalance_may_move(const Manager *m, unsigned irq);
 /* Whether it keeps this one back; its decision says so then. */
 bool manager_irqbalance_keeps(Manager *m, const Change *c, Decision *d);
 /* The end of the status line, "" = irqbalance does not run; the caller frees. NULL when memory is short. */
@@ -192,6 +209,18 @@ void manager_log_result(Manager *m, const Decision *d, const ApplyResult *r, con
 void manager_end_trouble(Manager *m);
 /* For the status, begins with "; "; NULL = none. The caller frees. */
 char *manager_trouble_text(const Manager *m);
+
+/* manager-ban.c */
+int manager_open_bans(Manager *m);
+void manager_free_bans(Manager *m);
+/* Whatever was told is told again: another irqbalance runs, or the writer is another. */
+void manager_forget_bans(Manager *m);
+/* Has the writer tell irqbalance what to leave alone, when that is something else than before. Returns 1 when
+ * it was asked to, 0, or a negative errno. */
+int manager_hand_bans_over(Manager *m);
+bool manager_is_left_alone(const Manager *m, unsigned irq);
+/* Why it does not leave an interrupt alone. */
+const char *manager_ban_problem(const Manager *m);
 
 /* manager-api.c */
 extern const ApiBackend manager_api_backend;

@@ -36,7 +36,7 @@ static void tell_start(const Manager *m)
 
         if (!command || !who)
                 return;
-        if (manager_irqbalance_waits(m))
+        if (policy_defaults(m->policy)->irqbalance == IRQBALANCE_WAIT && manager_irqbalance_waits(m))
                 log_knob(LOG_NOTICE, &k,
                          "irqbalance runs (%s), which moves interrupts itself: changes of interrupts wait "
                          "until "
@@ -77,8 +77,10 @@ bool manager_look_for_irqbalance(Manager *m)
         m->irqbalance_seen = *now;
         tell_unit_error(m);
         other = before.pid > 0 && now->pid > 0 && before.pid != now->pid;
-        if (now->running && (!before.running || other))
+        if (now->running && (!before.running || other)) {
+                manager_forget_bans(m);
                 tell_start(m);
+        }
         if (before.running && !now->running)
                 tell_end(m);
         return before.running != now->running || before.by_unit != now->by_unit || before.pid != now->pid;
@@ -99,7 +101,9 @@ int manager_open_irqbalance(Manager *m, Error *e)
 {
         int r;
 
-        r = irqbalance_watch_new(m->event, m->root, on_irqbalance, m, &m->irqbalance);
+        r = manager_open_bans(m);
+        if (r >= 0)
+                r = irqbalance_watch_new(m->event, m->root, on_irqbalance, m, &m->irqbalance);
         if (r < 0)
                 return error_set(e, r, NULL, "irqbalance cannot be watched: %s", strerror(-r));
         (void)manager_look_for_irqbalance(m);
@@ -114,14 +118,24 @@ bool manager_irqbalance_waits(const Manager *m)
                policy_defaults(m->policy)->apply != APPLY_NEVER && !m->options.observe;
 }
 
+bool manager_irqbalance_may_move(const Manager *m, unsigned irq)
+{
+        if (!manager_irqbalance_waits(m))
+                return false;
+        return policy_defaults(m->policy)->irqbalance != IRQBALANCE_BAN || !manager_is_left_alone(m, irq);
+}
+
 bool manager_irqbalance_keeps(Manager *m, const Change *c, Decision *d)
 {
+        const bool ban = policy_defaults(m->policy)->irqbalance == IRQBALANCE_BAN;
         _cleanup_(freep) char *command = NULL, *why = NULL;
 
-        if (strcmp(c->knob, KNOB) != 0 || !manager_irqbalance_waits(m))
+        if (strcmp(c->knob, KNOB) != 0 || !manager_irqbalance_may_move(m, (unsigned)c->irq))
                 return false;
         command = end_command(&m->irqbalance_seen);
-        why = command ? strf("waits until irqbalance has ended (%s)", command) : NULL;
+        why = command ? strf("waits until irqbalance has ended (%s)%s%s", command, ban ? ": " : "",
+                             ban ? manager_ban_problem(m) : "")
+                      : NULL;
         if (!why || decision_wait(d, why) < 0)
                 log_error("out of memory");
         return true;
@@ -135,6 +149,8 @@ char *manager_irqbalance_text(const Manager *m, unsigned waiting)
 
         if (!command)
                 return strdup("");
+        if (waiting == 0 && m->bans.left_alone.n > 0)
+                return strf("; irqbalance runs, and leaves %zu interrupts alone", m->bans.left_alone.n);
         if (waiting == 0)
                 return strf("; irqbalance runs, to end it: %s", command);
         return strf("; %u changes wait until irqbalance has ended: %s", waiting, command);
@@ -145,8 +161,11 @@ json_t *manager_irqbalance_json(const Manager *m, unsigned waiting)
         const IrqbalanceState *s = &m->irqbalance_seen;
         _cleanup_(freep) char *command = end_command(s);
 
-        return json_pack("{s:b, s:s?, s:o, s:s, s:i, s:s?}", "running", s->running, "unit",
-                         s->by_unit ? UNIT : NULL, "pid", s->pid > 0 ? json_integer(s->pid) : json_null(),
-                         "policy", on_irqbalance_to_string(policy_defaults(m->policy)->irqbalance), "waiting",
-                         (int)waiting, "command", command);
+        return json_pack("{s:b, s:s?, s:o, s:s, s:i, s:i, s:i, s:b, s:s?, s:s?}", "running", s->running,
+                         "unit", s->by_unit ? UNIT : NULL, "pid",
+                         s->pid > 0 ? json_integer(s->pid) : json_null(), "policy",
+                         on_irqbalance_to_string(policy_defaults(m->policy)->irqbalance), "waiting",
+                         (int)waiting, "asked", (int)m->bans.asked.n, "left_alone", (int)m->bans.left_alone.n,
+                         "script", m->bans.script, "error",
+                         m->bans.error < 0 ? strerrorname_np(-m->bans.error) : NULL, "command", command);
 }

@@ -332,7 +332,7 @@ void manager_disconnect_writer(Manager *m)
         if (m->writer_fd >= 0)
                 close(m->writer_fd);
         m->writer_fd = -1;
-        m->iscsi_asked = false;
+        m->iscsi_asked = m->bans.asking = m->bans.known = false;
         if (m->writer_pid > 0)
                 standin_end_writer(m->writer_pid);
         m->writer_pid = 0;

@@ -252,6 +252,8 @@ void manager_pass(Manager *m)
         if (r < 0)
                 report_failure(m, r, "the machine cannot be read");
         else
+                submitted = manager_hand_bans_over(m);
+        if (r >= 0 && submitted >= 0)
                 submitted = manager_submit(m);
         if (submitted < 0)
                 report_failure(m, submitted, "changes cannot be handed to the writer");
@@ -511,6 +513,7 @@ Manager *manager_free(Manager *m)
         api_free(m->api);
         monitor_free(m->monitor);
         irqbalance_watch_free(m->irqbalance);
+        manager_free_bans(m);
         manager_disconnect_writer(m);
         manager_clear_rates(m);
         sd_event_source_unref(m->timer);

@@ -253,7 +253,7 @@ static const struct {
           "an earlier rule of this file is named \"a\" too" },
         { V "version: 1\n", "2:1", "the key \"version\" is there already, in line 1" },
         { V "defaults: {irqbalance: stop}\n", "2:24",
-          "\"irqbalance\" must be one of wait, ignore, not \"stop\"" },
+          "\"irqbalance\" must be one of wait, ban, ignore, not \"stop\"" },
         { V "defaults: {verify: 9}\n", "2:20",
           "\"verify\" is out of range: it must be a time from 10s to 1d, such as 30s or 5min" },
         { V "defaults: {verify: 25h}\n", "2:20",

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #define IRQ30 "proc/irq/30/smp_affinity_list"
@@ -746,6 +747,69 @@ static void serves_a_socket(void **state)
         close(fds[1]);
 }
 
+/* --- irqbalance --- */
+
+#define SOCKET "run/irqbalance/irqbalance77.sock"
+
+static int ban(Desk *d, const char *socket, const char *irqs)
+{
+        ask(d, WRITER_BAN, socket, irqs);
+        return go(d);
+}
+
+static void bad_bans(void **state)
+{
+        static const char *const lists[] = {
+                "0", "0-3", "1 2", "1,x", "1;reboot", "1-", "NONE", "99999999999"
+        };
+        static const char *const sockets[] = { IRQ30, "run/dbus/system_bus_socket", "/" SOCKET, "@x", "@" };
+        Desk *d = *state;
+
+        for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+                assert_int_equal(ban(d, "", lists[i]), -EINVAL);
+        }
+        for (size_t i = 0; i < ARRAY_SIZE(sockets); i++) {
+                assert_int_equal(ban(d, sockets[i], "30"), -EOPNOTSUPP);
+        }
+        assert_int_equal(d->events.n, ARRAY_SIZE(lists) + ARRAY_SIZE(sockets));
+        for (size_t i = 0; i < d->events.n; i++)
+                assert_int_equal(strncmp(d->events.items[i], "set denied", strlen("set denied")), 0);
+        assert_int_equal(d->n_writes, 0);
+}
+
+/* What the policy script looks up is there whether irqbalance runs or not. */
+static void bans_are_kept_for_the_script(void **state)
+{
+        Desk *d = *state;
+        _cleanup_(freep) char *path = strf("%s/irqs", d->folder);
+
+        assert_int_equal(ban(d, "", "30-31"), 0);
+        assert_string_equal(d->reply.value, "");
+        assert_int_equal(access(path, R_OK), 0);
+        assert_int_equal(ban(d, "", ""), 0);
+        assert_int_equal(access(path, R_OK), -1);
+}
+
+/* A socket that nobody listens on, one that is none, and one that is not there. */
+static void nobody_to_ban(void **state)
+{
+        Desk *d = *state;
+        struct sockaddr_un sa = { .sun_family = AF_UNIX };
+        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+        assert_int_equal(ban(d, SOCKET, "30"), -ENOENT);
+        machine_put(&d->machine, SOCKET, "");
+        assert_int_equal(ban(d, SOCKET, "30"), -ECONNREFUSED);
+        snprintf(sa.sun_path, sizeof(sa.sun_path), "%s/" SOCKET, d->machine.dir);
+        assert_int_equal(unlink(sa.sun_path), 0);
+        assert_true(fd >= 0);
+        assert_int_equal(bind(fd, (struct sockaddr *)&sa, sizeof(sa)), 0);
+        close(fd);
+        assert_int_equal(ban(d, SOCKET, "30"), -ECONNREFUSED);
+        /* What was never handed over needs no asking to be taken back. */
+        assert_int_equal(ban(d, SOCKET, ""), 0);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -758,6 +822,9 @@ int main(void)
                 cmocka_unit_test(good_paths),
                 cmocka_unit_test_setup_teardown(bad_values, setup, teardown),
                 cmocka_unit_test_setup_teardown(bad_names, setup, teardown),
+                cmocka_unit_test_setup_teardown(bad_bans, setup, teardown),
+                cmocka_unit_test_setup_teardown(bans_are_kept_for_the_script, setup, teardown),
+                cmocka_unit_test_setup_teardown(nobody_to_ban, setup, teardown),
                 cmocka_unit_test_setup_teardown(no_messages, setup, teardown),
                 cmocka_unit_test_setup_teardown(refusals_are_kept, setup, teardown),
                 cmocka_unit_test_setup_teardown(other_errors_leave_no_trace, setup, teardown),

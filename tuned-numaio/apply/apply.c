@@ -25,6 +25,7 @@ typedef struct Job {
         char *whole;
         ApplyEntry each; /* LIST */
         ApplySocket got; /* ISCSI */
+        ApplyBan banned; /* BAN */
         void *userdata;
 } Job;
 
@@ -267,6 +268,22 @@ int applier_iscsi(Applier *a, ApplySocket got, void *userdata)
         return 0;
 }
 
+int applier_ban(Applier *a, const char *socket, const char *list, ApplyBan done, void *userdata)
+{
+        _cleanup_(job_freep) Job *j = NULL;
+        int r;
+
+        r = job_new(a, WRITER_BAN, NULL, socket, &j);
+        if (r >= 0)
+                r = copy_string(&j->value, list, WRITER_VALUE_MAX);
+        if (r < 0)
+                return r;
+        j->banned = done;
+        j->userdata = userdata;
+        push(&a->waiting, STEAL_PTR(j));
+        return 0;
+}
+
 /* Tells the caller how a piece of work ended, and frees it. `fd` and `reply` are what the writer answered. */
 static void finish(Applier *a, Job *job, int error, const WriterReply *reply, int fd)
 {
@@ -293,6 +310,9 @@ static void finish(Applier *a, Job *job, int error, const WriterReply *reply, in
                 return;
         case WRITER_ISCSI:
                 j->got(j->userdata, error < 0 ? error : fd >= 0 ? fd : -EPROTO);
+                return;
+        case WRITER_BAN:
+                j->banned(j->userdata, error, reply);
                 return;
         case WRITER_HOLD:
         case WRITER_RELEASE:

@@ -25,6 +25,8 @@ typedef enum WriterOp {
         WRITER_LIST,  /* one reply for each entry of the ledger whose object is still there, then one with
                        * WRITER_LAST */
         WRITER_ISCSI, /* open NETLINK_ISCSI group 1; the descriptor comes with the reply (SCM_RIGHTS) */
+        WRITER_BAN,   /* have irqbalance leave the IRQs of `value` ("4,24-31"; "" = none any more) alone: over
+                       * its socket   `path` ("" = it does not run), and for its policy script in any case */
         _WRITER_OP_MAX,
 } WriterOp;
 
@@ -53,6 +55,7 @@ enum {
                 << 3, /* SET, LIST: the kernel refused this path with `error`, it is not to be tried again */
         WRITER_NO_LEDGER = 1 << 4, /* `error` is the ledger's (-ENOSPC: no room for it): SET wrote nothing,
                                     * RESTORE did what it could and has not forgotten the path */
+        WRITER_SCRIPT = 1 << 5,    /* BAN: irqbalance asks our policy script, and leaves all of them alone */
 };
 
 typedef struct WriterReply {
@@ -62,7 +65,7 @@ typedef struct WriterReply {
         char device[WRITER_DEVICE_MAX];
         char id[WRITER_ID_MAX];
         char path[WRITER_PATH_MAX];
-        char first[WRITER_VALUE_MAX]; /* the value before the first write */
+        char first[WRITER_VALUE_MAX]; /* the value before the first write; BAN: the IRQs that users banned */
         char set[WRITER_VALUE_MAX];   /* the value that was set last */
-        char value[WRITER_VALUE_MAX]; /* what the file reads now */
+        char value[WRITER_VALUE_MAX]; /* what the file reads now; BAN: those that irqbalance leaves alone */
 } WriterReply;

@@ -11,6 +11,7 @@ typedef enum ApplyMode { APPLY_AUTO, APPLY_ASK, APPLY_NEVER, _APPLY_MODE_MAX } A
 typedef enum OnDrift { ON_DRIFT_REAPPLY, ON_DRIFT_YIELD, ON_DRIFT_REPORT, _ON_DRIFT_MAX } OnDrift;
 typedef enum OnIrqbalance {
         IRQBALANCE_WAIT,
+        IRQBALANCE_BAN,
         IRQBALANCE_IGNORE,
         _ON_IRQBALANCE_MAX,
 } OnIrqbalance;

@@ -4,7 +4,7 @@
 static const char *const apply_words[] = { "auto", "ask", "never", NULL };
 static const char *const on_drift_words[] = { "reapply", "yield", "report", NULL };
 static const char *const on_stop_words[] = { "keep", "restore", NULL };
-static const char *const irqbalance_words[] = { "wait", "ignore", NULL };
+static const char *const irqbalance_words[] = { "wait", "ban", "ignore", NULL };
 static const char *const class_words[] = { "hba", "nvme", "nic", "iscsi-host", NULL };
 static const char *const unknown_words[] = { "unknown", NULL };
 
@@ -31,8 +31,9 @@ const PolicyKey policy_defaults_keys[_DEFAULTS_KEY_MAX] = {
         [DEFAULTS_VERIFY] = { "verify", KEY_DURATION, NULL, 10, DAY,
                               "how often to look for changed values when no event tells" },
         [DEFAULTS_IRQBALANCE] = { "irqbalance", KEY_ENUM, irqbalance_words, 0, 0,
-                                  "while irqbalance runs: wait with interrupts until it has ended, ignore = "
-                                  "place them as if it were not there" },
+                                  "while irqbalance runs: wait with interrupts until it has ended, ban = "
+                                  "tell "
+                                  "it to leave them alone, ignore = place them as if it were not there" },
 };
 
 const PolicyKey policy_match_keys[_MATCH_KEY_MAX] = {

@@ -536,3 +536,8 @@ size_t ledger_count(const Ledger *l)
 {
         return l->n_entries;
 }
+
+int ledger_folder(const Ledger *l)
+{
+        return l->dir;
+}

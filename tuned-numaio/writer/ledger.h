@@ -45,3 +45,6 @@ bool ledger_is_held(const Ledger *l, const char *device);
 /* All entries, in order of their first record. */
 const LedgerEntry *ledger_entry(const Ledger *l, size_t i);
 size_t ledger_count(const Ledger *l);
+
+/* The descriptor of its folder, owned by the ledger: what else has to outlive the writer stands beside it. */
+int ledger_folder(const Ledger *l);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "writer/writer.h"
 
+#include "writer/ban-files.h"
+#include "writer/irqbalance.h"
 #include "writer/ops.h"
 
 #include <errno.h>
@@ -499,6 +501,52 @@ static int handle_list(Writer *w, WriterSend send, void *userdata)
         return 0;
 }
 
+/* Too long a list of what others banned is only left out. */
+static int put_bans(WriterReply *reply, const BanAnswer *a)
+{
+        _cleanup_(freep) char *alone = irq_list_format(&a->left_alone), *users = irq_list_format(&a->users);
+
+        if (!alone || !users)
+                return -ENOMEM;
+        if (strlen(alone) >= sizeof(reply->value))
+                return -E2BIG;
+        PUT(reply->value, alone);
+        if (strlen(users) < sizeof(reply->first))
+                PUT(reply->first, users);
+        if (a->script)
+                reply->flags |= WRITER_SCRIPT;
+        return 0;
+}
+
+/* IRQ 0 would end irqbalance's list. */
+static int check_ban(const WriterRequest *q, IrqList *ret)
+{
+        int r;
+
+        if (*q->path && !irqbalance_accepts_socket(q->path))
+                return -EOPNOTSUPP;
+        r = irq_list_parse(q->value, ret);
+        return r >= 0 && irq_list_contains(ret, 0) ? -EINVAL : r;
+}
+
+static int handle_ban(Writer *w, const WriterRequest *q)
+{
+        _cleanup_(irq_list_clear) IrqList ours = { 0 };
+        _cleanup_(ban_answer_clear) BanAnswer answer = { 0 };
+        int folder = ledger_folder(w->ledger), r;
+        bool changed;
+
+        r = check_ban(q, &ours);
+        if (r < 0) {
+                log_denied(w, q, r);
+                return r;
+        }
+        r = ban_put_list(folder, &ours, &changed);
+        if (r >= 0 && *q->path)
+                r = irqbalance_hand_over(w->root, folder, q->path, &ours, changed, &answer);
+        return r < 0 ? r : put_bans(&w->reply, &answer);
+}
+
 static bool is_terminated(const char *s, size_t size)
 {
         return memchr(s, '\0', size);
@@ -544,6 +592,9 @@ int writer_handle(Writer *w, const WriterRequest *q, size_t size, WriterSend sen
                 break;
         case WRITER_ISCSI:
                 r = open_iscsi(w, &fd);
+                break;
+        case WRITER_BAN:
+                r = handle_ban(w, q);
                 break;
         default:
                 r = -EOPNOTSUPP;

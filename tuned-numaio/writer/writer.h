@@ -54,6 +54,8 @@ void writer_set_log(Writer *w, WriterLog log, void *userdata);
  *              object that was written is gone, or another one has its name now; it is forgotten
  * -E2BIG       the file's value is longer than WRITER_VALUE_MAX
  *
+ * BAN: what irqbalance_hand_over() returns.
+ *
  * SET of a path that the kernel refused before (-EIO, -EPERM, -EACCES) answers the same error without a try,
  * as long as the same object is behind it. SET that fails leaves the ledger as it was. RESTORE of a path
  * without first value is no error and does nothing; one that the kernel refuses (-EINVAL: none of the CPUs is
