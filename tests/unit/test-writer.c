@@ -700,6 +700,47 @@ static void links_are_not_followed(void **state)
                          -ENOENT);
 }
 
+/* Nor is a link that a folder of the path is: it leads to a file that the table does not know. */
+static void links_to_folders_are_not_followed(void **state)
+{
+        Desk *d = *state;
+        _cleanup_(freep) char *folder = strf("%s/proc/irq/50", d->machine.dir);
+        _cleanup_(freep) char *queue = strf("%s/sys/devices/virtual/workqueue/link", d->machine.dir);
+
+        machine_put(&d->machine, "elsewhere/smp_affinity_list", "0-7\n");
+        machine_put(&d->machine, "elsewhere/cpumask", "ff\n");
+        assert_int_equal(symlink("/elsewhere", folder), 0);
+        assert_int_equal(symlink("../../../../elsewhere", queue), 0);
+        assert_int_equal(set(d, "proc/irq/50/smp_affinity_list", "3"), -ELOOP);
+        assert_int_equal(set(d, "sys/devices/virtual/workqueue/link/cpumask", "1"), -ELOOP);
+        assert_int_equal(d->n_writes, 0);
+        assert_int_equal(writer_sink_kernel.write(NULL, d->machine.root, WRITER_IRQ_AFFINITY,
+                                                  "proc/irq/50/smp_affinity_list", "3"),
+                         -ELOOP);
+        machine_expect(&d->machine, "elsewhere/smp_affinity_list", "0-7");
+        assert_int_equal(ledger_count(d->ledger), 0);
+}
+
+/* What a file said before is written only when it could be asked for. */
+static void first_values_are_checked(void **state)
+{
+        static const char *const firsts[] = { "0", "nonsense", "", "1-2" };
+        Desk *d = *state;
+
+        for (size_t i = 0; i < ARRAY_SIZE(firsts); i++) {
+                machine_put(&d->machine, QUEUE, firsts[i]);
+                assert_int_equal(set(d, QUEUE, "30"), 0);
+                d->n_writes = 0;
+                assert_int_equal(restore(d, QUEUE), -EINVAL);
+                expect_reply(d, false, firsts[i], "30", "30");
+                assert_int_equal(d->n_writes, 0);
+                assert_int_equal(ledger_count(d->ledger), 1);
+                machine_put(&d->machine, QUEUE, firsts[i]);
+                assert_int_equal(restore(d, QUEUE), 0);
+                assert_int_equal(ledger_count(d->ledger), 0);
+        }
+}
+
 static void values_of_any_length(void **state)
 {
         _cleanup_(freep) char *text = calloc(1, WRITER_VALUE_MAX + 2);
@@ -836,6 +877,8 @@ int main(void)
                 cmocka_unit_test_setup_teardown(lists_the_ledger, setup, teardown),
                 cmocka_unit_test_setup_teardown(no_room_no_write, setup, teardown),
                 cmocka_unit_test_setup_teardown(links_are_not_followed, setup, teardown),
+                cmocka_unit_test_setup_teardown(links_to_folders_are_not_followed, setup, teardown),
+                cmocka_unit_test_setup_teardown(first_values_are_checked, setup, teardown),
                 cmocka_unit_test_setup_teardown(values_of_any_length, setup, teardown),
                 cmocka_unit_test_setup_teardown(no_netlink_on_copies, setup, teardown),
                 cmocka_unit_test_setup_teardown(serves_a_socket, setup, teardown),

@@ -98,18 +98,22 @@ static void tell(const Root *root, RootUse use, const char *path, int error)
 
 static int open_in_root(const Root *root, const char *path, int flags)
 {
+        /* A link itself is opened by its path alone, and stands behind other links. */
+        const bool plain = flags & O_NOFOLLOW && !(flags & O_PATH);
         struct open_how how = {
                 .flags = (unsigned long long)(unsigned)flags | O_CLOEXEC,
-                .resolve = RESOLVE_IN_ROOT,
+                .resolve = RESOLVE_IN_ROOT | (plain ? RESOLVE_NO_SYMLINKS : 0),
         };
         long fd;
 
-        /* From "/" there is no way out. Besides, systemd's RestrictSUIDSGID= hides openat2(2), whose flags it
-         * cannot see. */
-        do
-                fd = root->live ? openat(root->fd, path, flags | O_CLOEXEC)
-                                : syscall(SYS_openat2, root->fd, path, &how, sizeof(how));
-        while (fd < 0 && (errno == EINTR || errno == EAGAIN));
+        do {
+                /* From "/" there is no way out. Besides, systemd's RestrictSUIDSGID= hides openat2(2), whose
+                 * flags it cannot see. */
+                fd = root->live && !plain ? openat(root->fd, path, flags | O_CLOEXEC)
+                                          : syscall(SYS_openat2, root->fd, path, &how, sizeof(how));
+                if (fd < 0 && errno == ENOSYS && root->live)
+                        fd = openat(root->fd, path, flags | O_CLOEXEC);
+        } while (fd < 0 && (errno == EINTR || errno == EAGAIN));
         return fd < 0 ? note(root, -errno) : (int)fd;
 }
 
@@ -323,6 +327,19 @@ int root_read_lines(const Root *root, RootLine line, void *userdata, const char 
         }
         fd = open_in_root(root, path, O_RDONLY);
         return fd < 0 ? fd : read_lines(fd, line, userdata, &t);
+}
+
+int root_read_plain(const Root *root, char **ret, const char *path)
+{
+        _cleanup_(closep) int fd = root_open_file(root, O_RDONLY | O_NOFOLLOW, "%s", path);
+        _cleanup_(text_clear) Text t = { 0 };
+        int r;
+
+        r = fd < 0 ? fd : read_all(fd, false, &t);
+        if (r < 0)
+                return note(root, r);
+        trim(&t);
+        return note(root, steal_text(&t, ret));
 }
 
 int root_read_int(const Root *root, int *ret, const char *format, ...)

@@ -53,13 +53,17 @@ typedef struct RootEvent {
 typedef void (*RootWatch)(void *userdata, const RootEvent *event);
 void root_watch(Root *root, RootWatch watch, void *userdata);
 
-/* Opens a file; O_CLOEXEC is added. Returns the descriptor, which the caller closes. */
+/* Opens a file; O_CLOEXEC is added, and with O_NOFOLLOW no component of the path may be a symbolic link
+ * (-ELOOP; where a sandbox hides openat2(2) from the live machine, the last one). Returns the descriptor,
+ * which the caller closes. */
 int root_open_file(const Root *root, int flags, const char *format, ...) _printf_(3, 4);
 
 /* Reads a whole file of any size, without trailing white space and NULs. A file longer than 64 MiB is -EFBIG.
  * An attribute that answers with an error gives that error (a software iSCSI host without connection:
  * -ENOTCONN). The caller frees. */
 int root_read(const Root *root, char **ret, const char *format, ...) _printf_(3, 4);
+/* The same for a file that is reached without a symbolic link; -ELOOP when there is one. */
+int root_read_plain(const Root *root, char **ret, const char *path);
 
 /* Reads a long file line by line, of which only one is kept at a time. A line has no newline; the callback
  * may change it, and a negative value that it returns ends the reading and is returned. A line longer than 64

@@ -100,17 +100,13 @@ static void log_event(const Writer *w, const WriterEvent *event)
                 w->log(w->log_userdata, event);
 }
 
-/* Reads the value of a file that is itself no link. */
+/* Reads the value of a file that no link leads to. */
 static int read_value(const Writer *w, const char *path, char **ret)
 {
-        _cleanup_(closep) int fd = -1;
         char *text;
         int r;
 
-        fd = root_open_file(w->root, O_RDONLY | O_NOFOLLOW, "%s", path);
-        if (fd < 0)
-                return fd;
-        r = root_read(w->root, &text, "%s", path);
+        r = root_read_plain(w->root, &text, path);
         if (r < 0)
                 return r;
         if (strlen(text) >= WRITER_VALUE_MAX) {
@@ -394,6 +390,10 @@ static int write_first(Writer *w, const Operation *op, const LedgerEntry *e, con
 
         if (strcmp(now, e->first) == 0 || operation_equal(op, now, e->first))
                 return 0;
+        /* The file may have said anything. */
+        r = operation_check_value(op, e->first);
+        if (r < 0)
+                return r;
         r = w->sink->write(w->sink->userdata, w->root, op->kind, e->path, e->first);
         if (r >= 0)
                 w->reply.flags |= WRITER_WRITTEN;

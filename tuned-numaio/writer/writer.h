@@ -59,7 +59,8 @@ void writer_set_log(Writer *w, WriterLog log, void *userdata);
  * SET of a path that the kernel refused before (-EIO, -EPERM, -EACCES) answers the same error without a try,
  * as long as the same object is behind it. SET that fails leaves the ledger as it was. RESTORE of a path
  * without first value is no error and does nothing; one that the kernel refuses (-EINVAL: none of the CPUs is
- * online) keeps the entry. RELEASE of a device that is not held is no error. */
+ * online), or whose first value is none that SET would take (-EINVAL), keeps the entry. RELEASE of a device
+ * that is not held is no error. */
 typedef int (*WriterSend)(void *userdata, const WriterReply *reply, int fd);
 int writer_handle(Writer *w, const WriterRequest *request, size_t size, WriterSend send, void *userdata);
 
