@@ -2,6 +2,7 @@
 #include "basic/strv.h"
 #include "test.h"
 #include "writer/ledger.h"
+#include "writer/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -294,6 +295,100 @@ static void foreign_files_are_left_alone(void **state)
         assert_null(l);
 }
 
+static void append_record(const Place *p, const Record *r)
+{
+        _cleanup_(closep) int fd = open(p->file, O_WRONLY | O_APPEND | O_CLOEXEC);
+        _cleanup_(freep) char *bytes = NULL;
+        size_t n;
+
+        assert_int_equal(record_encode(r, &bytes, &n), 0);
+        assert_int_equal(write(fd, bytes, n), (ssize_t)n);
+}
+
+/* Whole records that no writer writes: they change nothing, and those behind them count. */
+static void strange_records_are_passed_over(void **state)
+{
+        char path[WRITER_PATH_MAX + 1] = "", device[WRITER_DEVICE_MAX + 1] = "";
+        _cleanup_(freep) char *value = calloc(1, WRITER_VALUE_MAX + 1);
+        const Record strange[] = {
+                { .type = RECORD_FIRST, .value = "1" },
+                { .type = RECORD_FIRST, .device = "pci:y", .value = "1" },
+                { .type = RECORD_FIRST, .path = path, .value = "1" },
+                { .type = RECORD_FIRST, .path = "d", .device = device, .value = "1" },
+                { .type = RECORD_FIRST, .path = "d", .value = value },
+                { .type = RECORD_SET, .device = "pci:y", .value = "1" },
+                { .type = RECORD_FORGET, .device = "pci:y" },
+                { .type = RECORD_HOLD },
+                { .type = RECORD_HOLD, .path = "d" },
+                { .type = RECORD_HOLD, .device = device },
+                { .type = RECORD_RELEASE, .path = "a" },
+                { .type = RECORD_REFUSED, .path = "d" },
+                { .type = RECORD_REFUSED, .path = "d", .refused = 5 },
+                { .type = RECORD_REFUSED, .path = "d", .refused = INT32_MIN },
+        };
+        Place *p = *state;
+
+        memset(path, 'x', WRITER_PATH_MAX);
+        memset(device, 'x', WRITER_DEVICE_MAX);
+        memset(value, '1', WRITER_VALUE_MAX);
+        fill(p->ledger);
+        p->ledger = ledger_free(p->ledger);
+        for (size_t i = 0; i < ARRAY_SIZE(strange); i++)
+                append_record(p, &strange[i]);
+        append_record(p, &(Record) { .type = RECORD_HOLD, .path = "a", .device = "pci:y" });
+        append_record(p, &(Record) { .type = RECORD_HOLD, .path = "a", .device = "pci:z" });
+        append_record(p, &(Record) { .type = RECORD_FIRST, .path = "d", .value = "2", .refused = 7 });
+        open_place(p);
+        expect_kept(p, "[a i1 0-7 3 0][b i2 - - -5][held pci:y][c i3 ff - 0][held pci:z][d  2 - 0]");
+        assert_int_equal(ledger_release(p->ledger, "pci:y"), 0);
+        assert_int_equal(ledger_forget(p->ledger, "a"), 0);
+        expect_kept(p, "[b i2 - - -5][c i3 ff - 0][held pci:z][d  2 - 0]");
+}
+
+/* A record that would not be read again would take all behind it along. */
+static void no_record_is_too_long(void **state)
+{
+        _cleanup_(freep) char *identity = calloc(1, (200 << 10) + 1);
+        Place *p = *state;
+
+        memset(identity, 'x', 200 << 10);
+        fill(p->ledger);
+        assert_int_equal(put_first(p->ledger, "d", identity, "1"), -E2BIG);
+        expect_kept(p, filled);
+}
+
+/* As large as a ledger may be at the next start, and no larger, whoever asks for it. */
+static void no_file_is_too_long(void **state)
+{
+        _cleanup_(freep) char *identity = calloc(1, (120 << 10) + 1);
+        Place *p = *state;
+        size_t n;
+        int r = 0;
+
+        memset(identity, 'x', 120 << 10);
+        fill(p->ledger);
+        for (int i = 0; r >= 0 && i < 1000; i++) {
+                char path[16];
+
+                snprintf(path, sizeof(path), "irq%d", i);
+                r = put_first(p->ledger, path, identity, "1");
+        }
+        assert_int_equal(r, -ENOSPC);
+        n = ledger_count(p->ledger);
+        assert_true(n > 100);
+        open_place(p);
+        assert_int_equal(ledger_count(p->ledger), n);
+        assert_int_equal(put_first(p->ledger, "more", identity, "1"), -ENOSPC);
+        /* Room that is free again is used. */
+        for (int i = 0; i < 4; i++) {
+                char path[16];
+
+                snprintf(path, sizeof(path), "irq%d", i);
+                assert_int_equal(ledger_forget(p->ledger, path), 0);
+        }
+        assert_int_equal(put_first(p->ledger, "more", identity, "1"), 0);
+}
+
 /* Old records do not pile up, and a rewritten file is still locked. */
 static void file_stays_small(void **state)
 {
@@ -437,6 +532,9 @@ int main(void)
                 cmocka_unit_test_setup_teardown(second_writer_is_refused, setup, teardown),
                 cmocka_unit_test_setup_teardown(only_its_user_may_read, setup, teardown),
                 cmocka_unit_test_setup_teardown(foreign_files_are_left_alone, setup, teardown),
+                cmocka_unit_test_setup_teardown(strange_records_are_passed_over, setup, teardown),
+                cmocka_unit_test_setup_teardown(no_record_is_too_long, setup, teardown),
+                cmocka_unit_test_setup_teardown(no_file_is_too_long, setup, teardown),
                 cmocka_unit_test_setup_teardown(file_stays_small, setup, teardown),
                 cmocka_unit_test_setup_teardown(file_size_limit, setup, teardown),
                 cmocka_unit_test_setup_teardown(survives_kills, setup, teardown),

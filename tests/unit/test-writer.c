@@ -650,6 +650,36 @@ static void lists_the_ledger(void **state)
         assert_int_equal(ledger_count(d->ledger), 1);
 }
 
+/* Of a file that the table does not know, which only a stranger's ledger names, nothing is told. */
+static void foreign_entries_are_not_read(void **state)
+{
+        Desk *d = *state;
+        _cleanup_(freep) char *identity = NULL;
+        LedgerEntry e = { .path = (char *)"etc/secret", .device = (char *)"pci:x", .id = (char *)"" };
+
+        e.identity = e.id;
+        e.kind = WRITER_IRQ_AFFINITY;
+        e.first = (char *)"1";
+        machine_put(&d->machine, "etc/secret", "secret\n");
+        assert_int_equal(ledger_put_first(d->ledger, &e), 0);
+        ask(d, WRITER_LIST, "", "");
+        assert_int_equal(go(d), 0);
+        assert_int_equal(d->replies.n, 1);
+        assert_string_equal(d->replies.items[0], "pci:x etc/secret first=1 set= value= error=0 flags=0");
+        assert_int_equal(restore(d, "etc/secret"), -EOPNOTSUPP);
+        machine_expect(&d->machine, "etc/secret", "secret");
+        /* Nor does an entry of another kind count for a path of the table: it could not be restored. */
+        assert_int_equal(operation_find(WRITER_IRQ_AFFINITY)->identity(d->machine.root, IRQ30, &identity), 0);
+        e.path = (char *)IRQ30;
+        e.identity = identity;
+        e.kind = WRITER_WORKQUEUE_CPUMASK;
+        assert_int_equal(ledger_put_first(d->ledger, &e), 0);
+        assert_int_equal(set(d, IRQ30, "3"), 0);
+        expect_reply(d, true, "0-7", "3", "3");
+        assert_int_equal(restore(d, IRQ30), 0);
+        machine_expect(&d->machine, IRQ30, "0-7");
+}
+
 /* No room for the first value: the knob is not touched. */
 static void no_room_no_write(void **state)
 {
@@ -875,6 +905,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(restore_that_fails, setup, teardown),
                 cmocka_unit_test_setup_teardown(held_devices, setup, teardown),
                 cmocka_unit_test_setup_teardown(lists_the_ledger, setup, teardown),
+                cmocka_unit_test_setup_teardown(foreign_entries_are_not_read, setup, teardown),
                 cmocka_unit_test_setup_teardown(no_room_no_write, setup, teardown),
                 cmocka_unit_test_setup_teardown(links_are_not_followed, setup, teardown),
                 cmocka_unit_test_setup_teardown(links_to_folders_are_not_followed, setup, teardown),

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "writer/record.h"
 
+#include "apply/protocol.h"
 #include "basic/cleanup.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define RECORD_MAGIC    0x314c4e54u /* "TNL1"; another form gets another number */
 #define RECORD_SIZE_MAX (128u << 10)
 #define N_STRINGS       5
+#define ERRNO_MAX       4095 /* include/linux/err.h: MAX_ERRNO */
 
 typedef struct Head {
         uint32_t magic, checksum, type, length; /* the checksum covers all that follows it */
@@ -35,7 +38,7 @@ static uint32_t checksum_of(const char *record, size_t size)
         return checksum(record + skip, size - skip);
 }
 
-char *record_encode(const Record *r, size_t *ret_size)
+int record_encode(const Record *r, char **ret, size_t *ret_size)
 {
         const char *const strings[N_STRINGS] = { r->path, r->device, r->id, r->identity, r->value };
         Head head = { .magic = RECORD_MAGIC, .type = r->type, .kind = r->kind, .refused = r->refused };
@@ -44,9 +47,11 @@ char *record_encode(const Record *r, size_t *ret_size)
 
         for (size_t i = 0; i < N_STRINGS; i++)
                 size += (strings[i] ? strlen(strings[i]) : 0) + 1;
+        if (size - sizeof(head) > RECORD_SIZE_MAX)
+                return -E2BIG;
         bytes = calloc(1, size);
         if (!bytes)
-                return NULL;
+                return -ENOMEM;
         for (size_t i = 0; i < N_STRINGS; i++) {
                 size_t n = strings[i] ? strlen(strings[i]) : 0;
 
@@ -58,8 +63,9 @@ char *record_encode(const Record *r, size_t *ret_size)
         memcpy(bytes, &head, sizeof(head));
         head.checksum = checksum_of(bytes, size);
         memcpy(bytes, &head, sizeof(head));
+        *ret = bytes;
         *ret_size = size;
-        return bytes;
+        return 0;
 }
 
 static size_t decode_strings(const char *text, size_t length, const char **strings)
@@ -104,6 +110,31 @@ size_t record_decode(const char *bytes, size_t size, Record *ret)
                 .value = strings[4],
         };
         return whole;
+}
+
+bool record_is_sound(const Record *r)
+{
+        const size_t path = strlen(r->path), device = strlen(r->device);
+
+        if (path >= WRITER_PATH_MAX || device >= WRITER_DEVICE_MAX || strlen(r->id) >= WRITER_ID_MAX ||
+            strlen(r->value) >= WRITER_VALUE_MAX)
+                return false;
+        switch (r->type) {
+        case RECORD_BOOT:
+                return true;
+        case RECORD_FIRST:
+        case RECORD_SET:
+        case RECORD_FORGET:
+                return path > 0;
+        case RECORD_REFUSED:
+                return path > 0 && r->refused < 0 && r->refused >= -ERRNO_MAX;
+        case RECORD_HOLD:
+        case RECORD_RELEASE:
+                return device > 0;
+        case _RECORD_TYPE_MAX:
+                break;
+        }
+        return false;
 }
 
 bool record_is_ours(const char *bytes, size_t size)

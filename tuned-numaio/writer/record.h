@@ -28,12 +28,17 @@ typedef struct Record {
         const char *path, *device, *id, *identity, *value;
 } Record;
 
-/* Returns the record's bytes and their number; the caller frees. NULL when memory is short. */
-char *record_encode(const Record *r, size_t *ret_size);
+/* The record's bytes and their number; the caller frees. Returns 0, -ENOMEM, or -E2BIG for one that would not
+ * be read again. */
+int record_encode(const Record *r, char **ret, size_t *ret_size);
 
 /* Decodes the record at the start of `size` bytes; its strings point into them. Returns the number of bytes
  * that it takes, or 0 when no whole record stands there. */
 size_t record_decode(const char *bytes, size_t size, Record *ret);
+
+/* Whether a whole record says what a writer could have said: it has the field that it goes by, and all that
+ * goes into a reply fits there. */
+bool record_is_sound(const Record *r);
 
 /* Whether the bytes begin like a ledger of this version; a file that does not is none of ours. */
 bool record_is_ours(const char *bytes, size_t size);

@@ -159,22 +159,30 @@ static void set_job_done(SetJob *j)
 }
 
 /* The ledger's entry of the object that is at the path now. */
-static const LedgerEntry *find_same(const Writer *w, const char *path, const char *identity)
+static const LedgerEntry *find_same(const Writer *w, const SetJob *j)
 {
-        const LedgerEntry *e = ledger_find(w->ledger, path);
+        const LedgerEntry *e = ledger_find(w->ledger, j->request->path);
 
-        return e && strcmp(e->identity, identity) == 0 ? e : NULL;
+        return e && e->kind == j->op->kind && strcmp(e->identity, j->identity) == 0 ? e : NULL;
+}
+
+/* The operation of an entry, which is as little to be trusted as a request. NULL = there is none. */
+static const Operation *operation_of(const LedgerEntry *e)
+{
+        const Operation *op = e->path ? operation_find(e->kind) : NULL;
+
+        return op && operation_accepts_path(op, e->path) ? op : NULL;
 }
 
 /* Whether the object of an entry is gone, or its name now belongs to another one. */
 static bool is_gone(const Writer *w, const LedgerEntry *e)
 {
-        const Operation *op = operation_find(e->kind);
+        const Operation *op = operation_of(e);
         _cleanup_(freep) char *identity = NULL;
         struct stat st;
         int r;
 
-        if (!op || !operation_accepts_path(op, e->path))
+        if (!op)
                 return false;
         r = op->identity(w->root, e->path, &identity);
         if (r >= 0 && strcmp(identity, e->identity) != 0)
@@ -192,7 +200,7 @@ static void forget_gone(Writer *w)
         while (i < ledger_count(w->ledger)) {
                 const LedgerEntry *e = ledger_entry(w->ledger, i);
 
-                if (!e->path || !is_gone(w, e) || ledger_forget(w->ledger, e->path) < 0)
+                if (!is_gone(w, e) || ledger_forget(w->ledger, e->path) < 0)
                         i++;
         }
         w->tidy_at = 2 * ledger_count(w->ledger) + TIDY_STEP;
@@ -306,7 +314,7 @@ static int prepare_set(Writer *w, SetJob *j)
                 r = j->op->identity(w->root, q->path, &j->identity);
         if (r < 0)
                 return r;
-        e = find_same(w, q->path, j->identity);
+        e = find_same(w, j);
         j->fresh = !e || !e->first;
         if (e && e->set) {
                 j->previous = strdup(e->set);
@@ -377,7 +385,7 @@ static int handle_set(Writer *w, const WriterRequest *q)
                 r = operation_equal(j.op, j.old_value, q->value) ? note_unchanged(w, &j) : write_set(w, &j);
         w->reply.error = r;
         if (j.identity)
-                put_entry(&w->reply, find_same(w, q->path, j.identity));
+                put_entry(&w->reply, find_same(w, &j));
         PUT(w->reply.device, q->device);
         PUT(w->reply.id, q->id);
         return r;
@@ -435,11 +443,11 @@ static int restore_entry(Writer *w, const Operation *op, const LedgerEntry *e)
 static int handle_restore(Writer *w, const WriterRequest *q)
 {
         const LedgerEntry *e = ledger_find(w->ledger, q->path);
-        const Operation *op = e ? operation_find(e->kind) : NULL;
+        const Operation *op = e ? operation_of(e) : NULL;
 
         if (!e || !e->first)
                 return 0;
-        if (!op || !operation_accepts_path(op, e->path))
+        if (!op)
                 return -EOPNOTSUPP;
         put_entry(&w->reply, e);
         return restore_entry(w, op, e);
@@ -491,7 +499,7 @@ static int handle_list(Writer *w, WriterSend send, void *userdata)
                 w->reply.kind = e->kind;
                 w->reply.error = e->refused;
                 put_entry(&w->reply, e);
-                if (e->path)
+                if (operation_of(e))
                         read_back(w, e->path);
                 r = send(userdata, &w->reply, -1);
                 if (r < 0)
