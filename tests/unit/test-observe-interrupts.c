@@ -45,6 +45,10 @@ static void the_forms_of_a_line(void **state)
         check(" 33:  1  2  IR-PCI-MSI-edge      mpt3sas0-msix0", "IR-PCI-MSI-edge", "", "mpt3sas0-msix0",
               NULL);
         check("113:  1  2  xen-dyn-event     blkif", "xen-dyn-event", "", "blkif", NULL);
+        /* Xen: the trigger is a word of its own, with and without a number before it */
+        check("114:  1  2  xen-dyn    -event     eth0-q0-tx", "xen-dyn", "", "eth0-q0-tx", NULL);
+        check("115:  1  2  xen-pirq 16  -ioapic-level  eth0, uhci", "xen-pirq", "16  -ioapic-level",
+              "eth0, uhci", NULL);
         /* chips with spaces; numbers that are no function */
         check(" 32:  1  2  Hyper-V PCIe MSI 2147483648-edge      mana_hwc@pci:7870:00:00.0",
               "Hyper-V PCIe MSI", "2147483648-edge", "mana_hwc@pci:7870:00:00.0", NULL);
@@ -54,6 +58,9 @@ static void the_forms_of_a_line(void **state)
               "virtio3, virtio0, virtio2", NULL);
         check(" 10:  1  2     GICv3  69 Level     32c00000.mailbox thr_011", "GICv3", "69 Level",
               "32c00000.mailbox thr_011", NULL);
+        /* chips that begin with digits are no counts */
+        check("137:  1  2  48059000.gpio   6 Level     ads7846", "48059000.gpio", "6 Level", "ads7846", NULL);
+        check("138:  1  2  48059000.gpio   7 Edge      1-0020", "48059000.gpio", "7 Edge", "1-0020", NULL);
         /* no action at all */
         check(" 30:  1  2  IR-PCI-MSI 524288-edge", "IR-PCI-MSI", "524288-edge", "", "0000:01:00.0");
         /* more CPUs in the row than in the head, as while one comes online, are part of nothing */

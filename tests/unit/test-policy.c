@@ -577,6 +577,13 @@ static void folders_in_order(void **state)
         write_file(f.high, ".hidden.yaml", "wrong");
         write_file(f.high, "notes.txt", "wrong");
         write_file(f.high, ".yaml", "wrong");
+        /* what editors and package managers leave beside a file */
+        write_file(f.high, "00-c.yaml~", "wrong");
+        write_file(f.high, "00-c.yaml.swp", "wrong");
+        write_file(f.high, "00-c.yaml.dpkg-new", "wrong");
+        write_file(f.high, "00-c.yml", "wrong");
+        write_file(f.high, ".00-c.yaml.swp", "wrong");
+        write_file(f.high, "#00-c.yaml#", "wrong");
         p = load(&f);
         assert_string_equal(in_force(p, &d, "", "node"), "3");
         assert_string_equal(in_force(p, &d, "irq", "mode"), "node");

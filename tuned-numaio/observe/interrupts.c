@@ -106,8 +106,9 @@ static void parse_rest(char *rest, InterruptLine *line)
                 if (line->action == after) /* no action: the line ends here */
                         line->action = "";
         } else {
-                /* No hwirq: Linux 3.x ("PCI-MSI-edge      eth0"), Xen, s390. */
-                line->action = skip_space(end);
+                /* No hwirq: Linux 3.x ("PCI-MSI-edge      eth0"), Xen ("xen-dyn    -event     eth0"), s390.
+                 */
+                line->action = skip_space(skip_trigger(end));
                 if (*end)
                         *end = '\0';
                 line->hwirq = "";
