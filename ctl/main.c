@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "config.h"
 
+#include "basic/memory.h"
 #include "basic/parse.h"
 #include "ctl/ctl.h"
 #include "ctl/machine.h"
@@ -231,6 +232,7 @@ int main(int argc, char **argv)
         Ctl c = { 0 };
         int r;
 
+        memory_guard_json();
         (void)setlocale(LC_ALL, "");
         r = parse_options(&c, argc, argv);
         if (r > 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "basic/log.h"
+#include "basic/memory.h"
 #include "config.h"
 #include "manager.h"
 #include "observe/container.h"
@@ -124,6 +125,7 @@ int main(int argc, char **argv)
         Error e = { 0 };
         int r;
 
+        memory_guard_json();
         r = manager_block_signals();
         if (r < 0) {
                 log_error("signals cannot be blocked: %s", strerror(-r));

@@ -39,14 +39,16 @@ static void pci_addresses_are_read(void **state)
 
 static void the_nearest_function_owns_a_path(void **state)
 {
-        _cleanup_(freep) char *host = pci_of_path("sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0/host0/x");
-        _cleanup_(freep) char *vmd =
-                pci_of_path("sys/devices/pci0000:d0/0000:d0:05.5/pci10000:00/10000:00:02.0/10000:01:00.0");
-        _cleanup_(freep) char *none = pci_of_path("sys/devices/platform/host8/session1/target8:0:0/8:0:0:0");
+        char pci[PCI_ADDRESS_SIZE];
 
-        assert_string_equal(host, "0000:01:00.0");
-        assert_string_equal(vmd, "10000:01:00.0");
-        assert_null(none);
+        assert_true(pci_of_path("sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0/host0/x", pci));
+        assert_string_equal(pci, "0000:01:00.0");
+        assert_true(pci_of_path("sys/devices/pci0000:d0/0000:d0:05.5/pci10000:00/10000:00:02.0/10000:01:00.0",
+                                pci));
+        assert_string_equal(pci, "10000:01:00.0");
+        assert_true(pci_of_path("sys/devices/ffffffff:ff:1f.7", pci));
+        assert_string_equal(pci, "ffffffff:ff:1f.7");
+        assert_false(pci_of_path("sys/devices/platform/host8/session1/target8:0:0/8:0:0:0", pci));
 }
 
 static void numbers_are_found_in_paths(void **state)

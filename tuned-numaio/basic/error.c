@@ -22,3 +22,8 @@ bool error_is_refusal(int error)
 {
         return error == -EIO || error == -EPERM || error == -EACCES;
 }
+
+bool error_is_shortage(int error)
+{
+        return error == -ENOMEM || error == -EMFILE || error == -ENFILE || error == -ENOBUFS;
+}

@@ -17,6 +17,10 @@ typedef struct Error {
  * code is a negative errno. where may be NULL. */
 int error_set(Error *e, int code, const char *where, const char *format, ...) _printf_(4, 5);
 
+/* Whether a negative errno says that the process or the system is short of memory or descriptors (ENOMEM,
+ * EMFILE, ENFILE, ENOBUFS), and nothing about what was asked for. */
+bool error_is_shortage(int error);
+
 /* Whether the negative errno of a write says that this file cannot be written at all (EIO, EPERM, EACCES);
  * others (ENOSPC, EINVAL) depend on the value. */
 bool error_is_refusal(int error);

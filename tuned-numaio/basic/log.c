@@ -67,7 +67,10 @@ static void send_to_journal(int level, const LogKnob *k, const char *message)
                 snprintf(number, sizeof(number), "%d", -k->error);
                 add_field(iov, &n, texts, "ERRNO", k->error ? number : NULL);
         }
-        (void)sd_journal_sendv(iov, (int)n);
+        if (n > 0)
+                (void)sd_journal_sendv(iov, (int)n);
+        else
+                fprintf(stderr, "%s\n", message); /* memory is short */
         for (size_t i = 0; i < n; i++)
                 free(texts[i]);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "basic/root.h"
 
+#include "basic/error.h"
 #include "basic/parse.h"
 
 #include <dirent.h>
@@ -69,7 +70,7 @@ int root_end(const Root *root)
 /* Returns the error. */
 static int note(const Root *root, int error)
 {
-        if (*root->shortage == 0 && (error == -EMFILE || error == -ENFILE || error == -ENOMEM))
+        if (*root->shortage == 0 && error_is_shortage(error))
                 *root->shortage = error;
         return error;
 }

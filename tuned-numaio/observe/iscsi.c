@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "basic/array.h"
+#include "basic/error.h"
 #include "basic/parse.h"
 #include "observe/devices.h"
 #include "observe/names.h"
@@ -141,6 +142,13 @@ static char *address_text(const char *end)
         return strf("%.*s", colon ? (int)(colon - end) : (int)strlen(end), end);
 }
 
+/* Takes the text over. */
+static int set_how(char *text, char **ret_how)
+{
+        *ret_how = text;
+        return text ? 0 : -ENOMEM;
+}
+
 /* By the connection: what its socket is bound to, the route to the peer, the owner of the own address. */
 static int netdev_of_connection(IscsiWalk *w, IscsiFacts *f, char **ret_how)
 {
@@ -149,6 +157,7 @@ static int netdev_of_connection(IscsiWalk *w, IscsiFacts *f, char **ret_how)
         Address local, remote;
         bool has_local = f->local && endpoint_parse(f->local, &local, &local_port) >= 0;
         bool has_peer = f->peer && endpoint_parse(f->peer, &remote, &peer_port) >= 0;
+        int r = -ENOENT;
 
         if (!w->routes || !has_peer)
                 return -ENOENT;
@@ -156,16 +165,20 @@ static int netdev_of_connection(IscsiWalk *w, IscsiFacts *f, char **ret_how)
         peer = address_text(f->peer);
         if (!own || !peer)
                 return -ENOMEM;
-        if (has_local &&
-            w->routes->ops->socket_device(w->routes, &local, local_port, &remote, peer_port, &f->netdev) >= 0)
-                *ret_how = strf("socket to %s bound", peer);
-        else if (w->routes->ops->route_lookup(w->routes, &remote, has_local ? &local : NULL, &f->netdev) >= 0)
-                *ret_how = strf("route to %s", peer);
-        else if (has_local && w->routes->ops->address_owner(w->routes, &local, &f->netdev) >= 0)
-                *ret_how = strf("owner of %s", own);
-        else
-                return -ENOENT;
-        return *ret_how ? 0 : -ENOMEM;
+        if (has_local)
+                r = w->routes->ops->socket_device(w->routes, &local, local_port, &remote, peer_port,
+                                                  &f->netdev);
+        if (r >= 0)
+                return set_how(strf("socket to %s bound", peer), ret_how);
+        if (!error_is_shortage(r))
+                r = w->routes->ops->route_lookup(w->routes, &remote, has_local ? &local : NULL, &f->netdev);
+        if (r >= 0)
+                return set_how(strf("route to %s", peer), ret_how);
+        if (has_local && !error_is_shortage(r))
+                r = w->routes->ops->address_owner(w->routes, &local, &f->netdev);
+        if (r >= 0)
+                return set_how(strf("owner of %s", own), ret_how);
+        return error_is_shortage(r) ? r : -ENOENT;
 }
 
 /* Finds the netdev in the order of docs/architecture.md; how it was found goes to *ret_how. */
@@ -183,7 +196,7 @@ static int find_netdev(IscsiWalk *w, const Device *d, IscsiFacts *f, char **ret_
         }
         if (!w->routes)
                 r = routes_new(w->root, &w->routes);
-        return r == -ENOMEM ? r : netdev_of_connection(w, f, ret_how);
+        return error_is_shortage(r) ? r : netdev_of_connection(w, f, ret_how);
 }
 
 static int set_unknown(Device *d, char *text)
@@ -202,7 +215,7 @@ static int place_software(IscsiWalk *w, Device *d, IscsiFacts *f)
         int r;
 
         r = find_netdev(w, d, f, &how);
-        if (r == -ENOMEM)
+        if (error_is_shortage(r))
                 return r;
         if (r < 0)
                 return set_unknown(d, strdup(f->peer ? "no route to the target is known" : "not connected"));
@@ -252,6 +265,7 @@ static char *default_iface(const Root *root, const Device *d, const IscsiFacts *
 static int read_identity(const Root *root, Device *d, IscsiFacts *f)
 {
         _cleanup_(freep) char *folder = strf("%s/scsi_host/host%d", d->path, f->host);
+        char pci[PCI_ADDRESS_SIZE];
 
         if (!folder)
                 return -ENOMEM;
@@ -263,8 +277,12 @@ static int read_identity(const Root *root, Device *d, IscsiFacts *f)
         /* "iscsi_tcp" and "iscsi_iser" are the drivers of the transports tcp and iser; others share the name.
          */
         f->transport = strdup(strncmp(d->driver, "iscsi_", 6) == 0 ? d->driver + 6 : d->driver);
-        d->pci = pci_of_path(d->path);
-        f->offload = d->pci != NULL;
+        f->offload = pci_of_path(d->path, pci);
+        if (f->offload) {
+                d->pci = strdup(pci);
+                if (!d->pci)
+                        return -ENOMEM;
+        }
         d->scsi_hosts = calloc(1, sizeof(*d->scsi_hosts));
         if (!f->transport || !d->scsi_hosts)
                 return -ENOMEM;
@@ -338,7 +356,7 @@ static int visit(void *context, const char *name, const char *path)
                 *slot = device;
         else
                 device_clear(&device);
-        return r == -ENOMEM ? r : 0;
+        return error_is_shortage(r) ? r : 0;
 }
 
 int observe_iscsi(const Root *root, Snapshot *s)
@@ -349,5 +367,5 @@ int observe_iscsi(const Root *root, Snapshot *s)
         r = class_walk(root, "iscsi_host", visit, &w);
         routes_free(w.routes);
         devices_sort(s);
-        return r == -ENOMEM ? r : 0;
+        return error_is_shortage(r) ? r : 0;
 }

@@ -55,7 +55,7 @@ size_t pci_address(const char *s, uint64_t *ret)
         return n + 1;
 }
 
-char *pci_of_path(const char *path)
+bool pci_of_path(const char *path, char ret[PCI_ADDRESS_SIZE])
 {
         const char *found = NULL;
         size_t length = 0;
@@ -70,7 +70,11 @@ char *pci_of_path(const char *path)
                 found = p;
                 length = n;
         }
-        return found ? strndup(found, length) : NULL;
+        if (!found || length >= PCI_ADDRESS_SIZE)
+                return false;
+        memcpy(ret, found, length);
+        ret[length] = '\0';
+        return true;
 }
 
 int path_number(const char *path, const char *prefix)

@@ -15,9 +15,11 @@ bool name_number(const char *name, const char *prefix, unsigned *ret);
  * sets *ret, when not NULL, to domain << 16 | bus << 8 | device << 3 | function; 0 = there is none. */
 size_t pci_address(const char *s, uint64_t *ret);
 
+#define PCI_ADDRESS_SIZE 17 /* of "ffffffff:ff:1f.7" with its NUL */
+
 /* The address of the PCI function that a path below the root lies in or is: its last component that is one.
- * NULL when there is none or memory is short. The caller frees. */
-char *pci_of_path(const char *path);
+ * Returns false when there is none. */
+bool pci_of_path(const char *path, char ret[PCI_ADDRESS_SIZE]);
 
 /* The number in the first component "PREFIXn" of a path, -1 = there is none ("host" finds the SCSI host). */
 int path_number(const char *path, const char *prefix);

@@ -6,8 +6,8 @@
 
 static int visit(void *context, const char *name, const char *path)
 {
-        _cleanup_(freep) char *pci = pci_of_path(path);
-        Device *d = pci ? device_of_pci(context, pci) : NULL;
+        char pci[PCI_ADDRESS_SIZE];
+        Device *d = pci_of_path(path, pci) ? device_of_pci(context, pci) : NULL;
 
         /* An iSCSI offload or a storage function may carry a netdev of its own; only NICs list them. */
         return d && d->class == DEVICE_NIC ? strv_add_unique(&d->netdevs, name) : 0;

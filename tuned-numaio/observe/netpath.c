@@ -44,10 +44,16 @@ static void nics_clear(Nics *nics)
 /* A NIC of the snapshot has its node from there; any other (USB, vmbus) is looked at as a device. */
 static int choose_node(const Root *root, const Snapshot *s, const char *path, Nic *nic)
 {
-        _cleanup_(freep) char *pci = pci_of_path(path);
-        _cleanup_(freep) char *id = pci ? strf("pci:%s", pci) : NULL;
-        const Device *d = id ? snapshot_device(s, id) : NULL;
+        _cleanup_(freep) char *id = NULL;
+        char pci[PCI_ADDRESS_SIZE];
+        const Device *d = NULL;
 
+        if (pci_of_path(path, pci)) {
+                id = strf("pci:%s", pci);
+                if (!id)
+                        return -ENOMEM;
+                d = snapshot_device(s, id);
+        }
         if (!d || d->class != DEVICE_NIC)
                 return node_choose(root, s, path, &nic->choice);
         nic->choice =

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "observe/routes.h"
 
+#include "basic/error.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/inet_diag.h>
@@ -46,10 +48,13 @@ static int ask(int protocol, struct nl_msg *msg, nl_recvmsg_msg_cb_t on_message,
 {
         struct nl_sock *socket = nl_socket_alloc();
         struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
-        int r = socket && cb ? 0 : -NLE_NOMEM;
+        int r = socket && cb ? 0 : -NLE_NOMEM, shortage = socket && cb ? 0 : -ENOMEM;
 
+        errno = 0;
         if (r >= 0)
                 r = nl_connect(socket, protocol);
+        if (r < 0 && error_is_shortage(-errno))
+                shortage = -errno; /* libnl has no word for it */
         if (r >= 0)
                 r = nl_socket_set_nonblocking(socket);
         if (r >= 0) {
@@ -67,6 +72,8 @@ static int ask(int protocol, struct nl_msg *msg, nl_recvmsg_msg_cb_t on_message,
                 nl_socket_free(socket);
         if (q->error < 0)
                 return q->error;
+        if (shortage < 0)
+                return shortage;
         return r < 0 && !q->done && q->ifindex == 0 ? -EIO : 0;
 }
 
@@ -121,7 +128,7 @@ static int route_lookup(Routes *routes, const Address *dst, const Address *src, 
         int r = ask_route(dst, src && src->family == dst->family ? src : NULL, ret);
 
         /* A source address that is no longer ours is refused; the route to the peer still says something. */
-        return r < 0 && r != -ENOMEM && src ? ask_route(dst, NULL, ret) : r;
+        return r < 0 && !error_is_shortage(r) && src ? ask_route(dst, NULL, ret) : r;
 }
 
 static int on_address(struct nl_msg *msg, void *arg)

@@ -31,9 +31,9 @@ static int walk(const Root *root, Snapshot *s, const char *class, ClassVisit vis
 
 static int visit_host(void *context, const char *name, const char *path)
 {
-        _cleanup_(freep) char *pci = pci_of_path(path);
+        char pci[PCI_ADDRESS_SIZE];
         const Walk *w = context;
-        Device *d = pci ? device_of_pci(w->snapshot, pci) : NULL;
+        Device *d = pci_of_path(path, pci) ? device_of_pci(w->snapshot, pci) : NULL;
         unsigned number;
         int *slot;
 
@@ -86,9 +86,9 @@ static bool visible_disk(const char *name, char *ret, size_t size)
 
 static int visit_disk(void *context, const char *name, const char *path)
 {
-        _cleanup_(freep) char *pci = pci_of_path(path);
+        char pci[PCI_ADDRESS_SIZE];
         const Walk *w = context;
-        Device *d = pci ? device_of_pci(w->snapshot, pci) : NULL;
+        Device *d = pci_of_path(path, pci) ? device_of_pci(w->snapshot, pci) : NULL;
         char text[64];
         int host;
 

@@ -45,6 +45,12 @@ static json_t *text_or_null(const char *s)
         return report_text(s && *s ? s : NULL);
 }
 
+/* Of a text that is always there; NULL = memory was short. */
+static json_t *text_of_own(const char *s)
+{
+        return s ? report_text(s) : NULL;
+}
+
 static json_t *number_or_null(int n, bool known)
 {
         return known ? json_integer(n) : json_null();
@@ -213,9 +219,9 @@ static json_t *workqueue(const Snapshot *s, const Workqueue *w)
         _cleanup_(freep) char *mask = w->per_cpu ? NULL : cpuset_format_mask(w->cpumask, s->cpu_bits);
 
         return json_pack("{s:o, s:o, s:o, s:b, s:o, s:s}", "name", report_text(w->name), "cpumask",
-                         report_text(mask), "cpus", w->per_cpu ? json_null() : cpulist(w->cpumask), "per_cpu",
-                         w->per_cpu, "numa", number_or_null(w->numa, w->numa >= 0), "settable",
-                         settable_to_string(w->settable));
+                         w->per_cpu ? json_null() : text_of_own(mask), "cpus",
+                         w->per_cpu ? json_null() : cpulist(w->cpumask), "per_cpu", w->per_cpu, "numa",
+                         number_or_null(w->numa, w->numa >= 0), "settable", settable_to_string(w->settable));
 }
 
 static json_t *workqueues(const Snapshot *s, const Device *d)
