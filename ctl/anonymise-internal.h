@@ -14,6 +14,7 @@ typedef struct Secret {
         char *text; /* as token_text() makes it; of an address as it was found first */
         Address address;
         char *replacement; /* of addresses none: they depend on the prefix */
+        bool used;
 } Secret;
 
 struct Anonymiser {
@@ -34,4 +35,4 @@ static inline bool is_address(SecretKind kind)
 }
 
 /* The secret of the same kind and text or address; NULL = none. */
-const Secret *anonymiser_lookup(const Anonymiser *a, const Secret *key);
+Secret *anonymiser_lookup(const Anonymiser *a, const Secret *key);

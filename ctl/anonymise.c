@@ -71,7 +71,7 @@ static int compare_secrets(const void *a, const void *b)
                                    : strcmp(x->text, y->text);
 }
 
-const Secret *anonymiser_lookup(const Anonymiser *a, const Secret *key)
+Secret *anonymiser_lookup(const Anonymiser *a, const Secret *key)
 {
         void *found = tfind(key, &a->tree, compare_secrets);
 
@@ -127,7 +127,7 @@ static int learn_token(Anonymiser *a, const char *text, size_t at, const Token *
         if (!seen)
                 return -ENOMEM;
         if (!is_address((SecretKind)t->kind)) {
-                r = phrases_add(&a->hidden, seen, false, NULL);
+                r = phrases_add(&a->hidden, seen, false, NULL, NULL);
                 return r < 0 ? r : add(a, (SecretKind)t->kind, token_text(text, at, t), NULL);
         }
         r = parse_address(text + at, t, &copy, &address);
@@ -137,7 +137,7 @@ static int learn_token(Anonymiser *a, const char *text, size_t at, const Token *
         }
         if (r == 0)
                 r = add(a, (SecretKind)t->kind, copy, &address);
-        return r < 0 ? r : phrases_add(&a->hidden, seen, true, NULL);
+        return r < 0 ? r : phrases_add(&a->hidden, seen, true, NULL, NULL);
 }
 
 int anonymiser_learn(Anonymiser *a, const char *text, size_t size)
@@ -171,18 +171,31 @@ static int compare_words(const void *a, const void *b)
         return strcmp(a, b);
 }
 
+/* Words that also stand in /proc/interrupts and in what a capture writes itself: a host that has one of them
+ * for a name cannot be told by it, and replacing it would spoil the names of interrupts. */
+static const char *const plain_names[] = {
+        "localhost", "localdomain",   "none",    "default", "linux",      "local",    "invalid",
+        "iqn",       "nqn",           "pci",     "msi",     "msix",       "apic",     "io-apic",
+        "timer",     "edge",          "level",   "fasteoi", "interrupts", "remapped", "ipi",
+        "gic",       "its",           "abn",     "admin",   "adminq",     "aeq",      "ahci",
+        "async",     "atio",          "aux",     "ceq",     "channel",    "cmd",      "comp",
+        "config",    "configuration", "control", "ctrl",    "ecc",        "err",      "error",
+        "event",     "exn",           "fatal",   "fcs",     "fdir",       "fpts",     "fweventq",
+        "fwevt",     "hwc",           "input",   "link",    "lpi",        "lsc",      "mac",
+        "mailbox",   "mbox",          "mbx",     "mcc",     "mgmnt",      "mgmt",     "misc",
+        "nondata",   "notify",        "other",   "output",  "pages",      "phy",      "ptp",
+        "qpair",     "queue",         "queues",  "req",     "request",    "ring",     "rxq",
+        "rxtx",      "txq",           "txrx",    "vector",  "wol",
+};
+
 /* A name that stands for many things beside the host; a number could stand for anything. */
 static bool is_plain_name(const Anonymiser *a, const char *name)
 {
-        static const char *const plain[] = { "localhost", "localdomain", "none", "default", "linux",
-                                             "local",     "timer",       "apic", "edge",    "level",
-                                             "fasteoi",   "interrupts",  "msi",  "msix",    "remapped" };
-
         if (strlen(name) < PHRASE_LEAST || is_only(name, "0123456789") ||
             tfind(name, &a->words, compare_words))
                 return true;
-        for (size_t i = 0; i < ARRAY_SIZE(plain); i++)
-                if (strcmp(name, plain[i]) == 0)
+        for (size_t i = 0; i < ARRAY_SIZE(plain_names); i++)
+                if (strcmp(name, plain_names[i]) == 0)
                         return true;
         return false;
 }
@@ -307,6 +320,16 @@ static unsigned prefix_bits(const char *text, size_t size, size_t end)
         return parse_unsigned(digits, &bits) < 0 ? 128 : bits;
 }
 
+static void note_used(const Anonymiser *a, const Address *address)
+{
+        const Secret key = { .kind = address->family == AF_INET ? SECRET_IPV4 : SECRET_IPV6,
+                             .address = *address };
+        Secret *s = anonymiser_lookup(a, &key);
+
+        if (s)
+                s->used = true;
+}
+
 static int put_address(Anonymiser *a, const char *text, size_t size, size_t at, const Token *t, FILE *f)
 {
         _cleanup_(freep) char *copy = NULL;
@@ -321,37 +344,46 @@ static int put_address(Anonymiser *a, const char *text, size_t size, size_t at, 
                 return r;
         if (!inet_ntop(to.family, to.bytes, out, sizeof(out)))
                 return -errno;
+        note_used(a, &from);
         r = add_word(&a->images, strdup(out));
         return r < 0 ? r : put(f, out, strlen(out));
 }
 
-/* Puts the replacement's digits where the token's were, with the signs between them. */
+/* Puts the replacement's digits where the token's were, with the signs between them, and then zeros. */
 static int put_digits(const char *token, size_t length, const char *digits, FILE *f)
 {
         int r = 0;
 
-        for (size_t i = 0; r == 0 && i < length; i++)
-                r = put(f, isalnum((unsigned char)token[i]) && *digits ? digits++ : token + i, 1);
+        for (size_t i = 0; r == 0 && i < length; i++) {
+                if (!isalnum((unsigned char)token[i]))
+                        r = put(f, token + i, 1);
+                else
+                        r = put(f, *digits ? digits++ : "0", 1);
+        }
         return r;
 }
 
 static int put_token(Anonymiser *a, const char *text, size_t size, size_t at, const Token *t, FILE *f)
 {
         Secret key = { .kind = (SecretKind)t->kind };
-        const Secret *s;
+        Secret *s;
         int r;
 
         if (is_address(key.kind))
                 return put_address(a, text, size, at, t, f);
         key.text = token_text(text, at, t);
-        s = key.text ? anonymiser_lookup(a, &key) : NULL;
-        free(key.text);
-        if (!s)
+        if (!key.text)
                 return -ENOMEM;
+        s = anonymiser_lookup(a, &key);
+        free(key.text);
         r = put(f, text + at, t->skip);
-        if (r == 0)
-                r = s->kind == SECRET_IQN ? put(f, s->replacement, strlen(s->replacement))
-                                          : put_digits(text + at + t->skip, t->length, s->replacement, f);
+        if (r == 0 && !s) /* it came to be beside something that was replaced */
+                return put_digits(text + at + t->skip, t->length, "", f);
+        if (r < 0)
+                return r;
+        s->used = true;
+        r = s->kind == SECRET_IQN ? put(f, s->replacement, strlen(s->replacement))
+                                  : put_digits(text + at + t->skip, t->length, s->replacement, f);
         return r;
 }
 
@@ -367,6 +399,8 @@ static int put_next(Anonymiser *a, const char *text, size_t size, size_t at, FIL
         }
         phrase = word_begins(text, at) ? phrases_at(&a->known, text, size, at) : NULL;
         *ret_n = phrase ? strlen(phrase->text) : 1;
+        if (phrase)
+                *phrase->used = true;
         return phrase ? put(f, phrase->replacement, strlen(phrase->replacement)) : put(f, text + at, 1);
 }
 
@@ -409,6 +443,6 @@ size_t anonymiser_count(const Anonymiser *a, SecretKind kind)
         size_t n = 0;
 
         for (size_t i = 0; i < a->n; i++)
-                n += a->secrets[i]->kind == kind;
+                n += a->secrets[i]->kind == kind && a->secrets[i]->used;
         return n;
 }

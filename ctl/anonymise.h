@@ -54,5 +54,5 @@ int anonymiser_replace(Anonymiser *a, const char *text, size_t size, char **ret,
  * was found, owned by the anonymiser. */
 const char *anonymiser_find(const Anonymiser *a, const char *text, size_t size);
 
-/* How many of a kind were learned. */
+/* How many things of a kind were replaced so far. */
 size_t anonymiser_count(const Anonymiser *a, SecretKind kind);

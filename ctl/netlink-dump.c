@@ -130,7 +130,7 @@ static int add_routes(struct nl_cache *cache, json_t *routes)
                         sorted[n++] = route;
         }
         qsort(sorted, n, sizeof(*sorted), compare_metric);
-        for (size_t i = 0; i < n && hop.error == 0; i++) {
+        for (size_t i = 0; i < n && hop.error == 0 && json_array_size(routes) < NETLINK_ROUTES_MAX; i++) {
                 hop.route = sorted[i];
                 rtnl_route_foreach_nexthop(hop.route, add_hop, &hop);
         }

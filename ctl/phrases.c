@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int phrases_add(Phrases *p, const char *text, bool word, char *replacement)
+int phrases_add(Phrases *p, const char *text, bool word, char *replacement, bool *used)
 {
         Phrase *slot = strlen(text) >= PHRASE_LEAST ? ARRAY_APPEND(p->items, p->n) : NULL;
 
@@ -17,7 +17,7 @@ int phrases_add(Phrases *p, const char *text, bool word, char *replacement)
                 free(replacement);
                 return strlen(text) >= PHRASE_LEAST ? -ENOMEM : 0;
         }
-        *slot = (Phrase) { .text = strdup(text), .replacement = replacement, .word = word };
+        *slot = (Phrase) { .text = strdup(text), .replacement = replacement, .used = used, .word = word };
         if (!slot->text)
                 return -ENOMEM;
         for (char *c = slot->text; *c; c++)

@@ -9,6 +9,7 @@
 typedef struct Phrase {
         char *text;        /* in lower case */
         char *replacement; /* NULL = none */
+        bool *used;        /* set by whoever replaces it; NULL = nobody does */
         bool word;         /* only where no letter or digit runs on at either end */
 } Phrase;
 
@@ -21,7 +22,7 @@ typedef struct Phrases {
 
 /* Adds a copy, in lower case, of a phrase of PHRASE_LEAST characters or more; a shorter one is passed over.
  * Takes the replacement in any case. Returns 0 or -ENOMEM. */
-int phrases_add(Phrases *p, const char *text, bool word, char *replacement);
+int phrases_add(Phrases *p, const char *text, bool word, char *replacement, bool *used);
 /* Has to be called after the last one was added. Of equal ones the first stays. */
 void phrases_sort(Phrases *p);
 void phrases_clear(Phrases *p);

@@ -67,6 +67,7 @@ static bool is_digits(const char *text)
         return text[strspn(text, "0123456789abcdef")] == '\0';
 }
 
+/* Each is one word, so that no host name can stand in it. */
 static char *replacement(const Anonymiser *a, const Secret *s, size_t number)
 {
         size_t length = strlen(s->text);
@@ -75,18 +76,18 @@ static char *replacement(const Anonymiser *a, const Secret *s, size_t number)
         case SECRET_MAC:
                 return mac_of(a, length, number);
         case SECRET_IQN:
-                return strf("%.4s2000-01.invalid.capture:%s-n%zu", s->text, a->mark, number);
+                return strf("%.4s2000-01.invalid:name%s%zu", s->text, a->mark, number);
         case SECRET_WWN:
                 return digits_of(a, length, number);
         case SECRET_UUID:
                 return strf("00000000000040008000%s%06zu", a->digits, number % 1000000);
         case SECRET_SERIAL:
                 return is_digits(s->text) ? digits_of(a, length, number)
-                                          : strf("serial-%s-%zu", a->mark, number);
+                                          : strf("serial%s%zu", a->mark, number);
         case SECRET_HOST:
-                return strf("host%zu-%s", number, a->mark);
+                return strf("host%s%zu", a->mark, number);
         case SECRET_DOMAIN:
-                return strf("domain%zu-%s.invalid", number, a->mark);
+                return strf("domain%s%zu.invalid", a->mark, number);
         default:
                 return strdup("");
         }
@@ -168,7 +169,7 @@ static int choose_map(Anonymiser *a)
 }
 
 /* Digits are also written with 0x before them, which makes another word of them. */
-static int add_digits(Anonymiser *a, const Secret *s)
+static int add_digits(Anonymiser *a, Secret *s)
 {
         _cleanup_(freep) char *text = strf("0x%s", s->text);
         char *replaced = strf("0x%s", s->replacement);
@@ -177,7 +178,7 @@ static int add_digits(Anonymiser *a, const Secret *s)
                 free(replaced);
                 return -ENOMEM;
         }
-        return phrases_add(&a->known, text, true, replaced);
+        return phrases_add(&a->known, text, true, replaced, &s->used);
 }
 
 /* What has no form of its own is looked for by its text, and so are the digits of a MAC or WWN alone. */
@@ -186,16 +187,16 @@ static int add_phrases(Anonymiser *a)
         int r = 0;
 
         for (size_t i = 0; r == 0 && i < a->n; i++) {
-                const Secret *s = a->secrets[i];
+                Secret *s = a->secrets[i];
                 bool word = s->kind >= SECRET_SERIAL;
                 char *copy;
 
                 if (!word && s->kind != SECRET_MAC && s->kind != SECRET_WWN)
                         continue;
                 copy = strdup(s->replacement);
-                r = copy ? phrases_add(&a->known, s->text, true, copy) : -ENOMEM;
+                r = copy ? phrases_add(&a->known, s->text, true, copy, &s->used) : -ENOMEM;
                 if (r == 0)
-                        r = phrases_add(&a->hidden, s->text, word, NULL);
+                        r = phrases_add(&a->hidden, s->text, word, NULL, NULL);
                 if (r == 0 && is_digits(s->text))
                         r = add_digits(a, s);
         }

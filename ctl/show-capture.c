@@ -17,7 +17,7 @@ static void print_replaced(FILE *f, const json_t *answer)
         {
                 if (json_integer_value(number) == 0)
                         continue;
-                fprintf(f, "%s%lld %s", separator, (long long)json_integer_value(number), kind);
+                fprintf(f, "%s%s (%lld)", separator, kind, (long long)json_integer_value(number));
                 separator = ", ";
         }
         fprintf(f, "%s.\n", *separator ? "" : "nothing");

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tests numaioctl capture: check-capture.py NUMAIOCTL MACHINES [TEST...]
+"""Tests numaioctl capture: check-capture.py NUMAIOCTL DAEMON MACHINES [TEST...]
 
 Each synthetic machine and its capture must have the same plan, but for the names that were replaced.
 """
@@ -19,10 +19,10 @@ import unittest
 
 if "TMPDIR" not in os.environ and os.access("/dev/shm", os.W_OK):
     tempfile.tempdir = "/dev/shm"
-NUMAIOCTL, MACHINES = (pathlib.Path(a) for a in sys.argv[1:3])
+NUMAIOCTL, DAEMON, MACHINES = (pathlib.Path(a).resolve() for a in sys.argv[1:4])
 TOP = "numaio-capture"
 FORMS = re.compile(
-    r"(?P<enx>enx[0-9a-f]{12})|(?P<host>db-prod-17|host1-[a-z]{6})|(?P<iqn>\b(?:iqn|nqn)\.[^\s/,\"#~]+)|(?P<uuid>\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b)"
+    r"(?P<enx>enx[0-9a-f]{12})|(?P<host>db-prod-17|host[a-z]{6}1)|(?P<iqn>\b(?:iqn|nqn)\.[^\s/,\"#~]+)|(?P<uuid>\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b)"
     r"|(?P<mac>\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b)|(?P<ip>\b(?:\d{1,3}\.){3}\d{1,3}\b)")
 
 
@@ -113,6 +113,14 @@ class Machines(Case):
         self.assertEqual({c["state"] for c in done["changes"]}, {"applied"})
         self.assertEqual(json.loads(answer(copy, "plan"))["changes"], [])
 
+    def test_the_daemon_works_on_a_capture(self):
+        machine(self.top / "machine", "iscsi")
+        copy = self.capture(self.top / "machine")
+        (self.top / "api").mkdir()
+        subprocess.run([DAEMON, "--root", copy, "--api-dir", self.top / "api", "--once"], check=True, timeout=120,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.assertEqual(json.loads(answer(copy, "plan"))["changes"], [])
+
     def test_a_capture_of_a_capture(self):
         machine(self.top / "machine", "iscsi")
         first = self.capture(self.top / "machine", "first")
@@ -197,7 +205,7 @@ class Privacy(Case):
         for secret in secrets:
             found = re.search(rb"(?<![0-9a-z])" + re.escape(secret.lower().encode()) + rb"(?![0-9])", text)
             self.assertFalse(found, f"{secret} is left: {found and text[max(0, found.start() - 80):found.end() + 20]}")
-        self.assertRegex((copy / "proc/cmdline").read_text(), "isolcpus=3 nosmt=host1-")
+        self.assertRegex((copy / "proc/cmdline").read_text(), "isolcpus=3 nosmt=host[a-z]{6}1")
         self.assertEqual((copy / "run/udev/data/+pci:0000:01:00.0").read_text(), "E:ID_MODEL_FROM_DATABASE=Card\n")
         self.assert_same_plan(copy, self.root)
 
@@ -233,11 +241,12 @@ class Privacy(Case):
         self.assertEqual([p for p in self.top.iterdir() if p != self.root], [])
 
     def test_an_ordinary_host_name_does_no_harm(self):
-        for name in ("node", "cpu", "irq", "sys", "pci", "0", "17", "ff", "a", "localhost", "virtio", "affinity", "eth0"):
+        for name in ("node", "cpu", "irq", "sys", "pci", "0", "17", "ff", "a", "localhost", "virtio", "affinity", "host", "host1", "capture", "invalid", "TxRx",
+                     "serial", "numaioctl", "mlx5", "eth0"):
             with self.subTest(name=name):
                 put(self.root / "proc/sys/kernel/hostname", f"{name}\n")
                 copy = self.capture(self.root, f"copy-{name}")
-                plan = re.sub("host1-[a-z]{6}", name, answer(copy, "plan"))
+                plan = re.sub("host[a-z]{6}1", name, answer(copy, "plan"))
                 self.assertTrue(neutral(plan) == neutral(answer(self.root, "plan")))
 
 
@@ -375,4 +384,4 @@ class Live(Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])

@@ -228,12 +228,14 @@ static void one_mac_is_one_in_all_forms(void **state)
         size_t n = 0;
 
         assert_int_equal(anonymiser_choose(a), 0);
-        assert_int_equal(anonymiser_count(a, SECRET_MAC), 2);
+        assert_int_equal(anonymiser_count(a, SECRET_MAC), 0);
         colons = replaced(a, "52:54:00:AB:cd:ef");
         dashes = replaced(a, "52-54-00-AB-CD-EF");
         name = replaced(a, "sys/class/net/enx525400abcdef/mtu");
         bare = replaced(a, "id=525400ABCDEF;");
+        assert_int_equal(anonymiser_count(a, SECRET_MAC), 1);
         other = replaced(a, "52:54:00:ab:cd:ee");
+        assert_int_equal(anonymiser_count(a, SECRET_MAC), 2);
         assert_int_equal(strncmp(colons, "02:", 3), 0);
         assert_int_equal(strlen(colons), 17);
         assert_string_not_equal(colons, other);
@@ -328,10 +330,8 @@ static void host_names_are_words(void **state)
         assert_int_equal(anonymiser_learn_name(a, "ff"), 0);
         assert_int_equal(anonymiser_learn_name(a, "10"), 0);
         assert_int_equal(anonymiser_choose(a), 0);
-        assert_int_equal(anonymiser_count(a, SECRET_HOST), 1);
-        assert_int_equal(anonymiser_count(a, SECRET_DOMAIN), 1);
         out = replaced(a, "DB01 db01-san db010 xdb01 db01.prod.example.com prod.example.com node ff 10");
-        assert_int_equal(strncmp(out, "host1-", 6), 0);
+        assert_int_equal(strncmp(out, "host", 4), 0);
         assert_null(strcasestr(out, "db01-"));
         assert_null(strcasestr(out, "db01."));
         assert_null(strcasestr(out, "example"));
@@ -339,6 +339,8 @@ static void host_names_are_words(void **state)
         assert_non_null(strstr(out, "node ff 10"));
         path = replaced(a, "sys/devices/system/node/node0/cpumap");
         assert_string_equal(path, "sys/devices/system/node/node0/cpumap");
+        assert_int_equal(anonymiser_count(a, SECRET_HOST), 1);
+        assert_int_equal(anonymiser_count(a, SECRET_DOMAIN), 1);
 }
 
 static void serials_keep_their_form(void **state)
@@ -356,11 +358,10 @@ static void serials_keep_their_form(void **state)
         assert_int_equal(anonymiser_learn_serial(a, "9876543210"), 0);
         assert_int_equal(anonymiser_learn_serial(a, "0x50014380242bc8f0"), 0);
         assert_int_equal(anonymiser_choose(a), 0);
-        assert_int_equal(anonymiser_count(a, SECRET_SERIAL), 4);
         letters = replaced(a, "E:ID_SERIAL=SuperDisk_860-s3z9nb0k123456 ABC-77_9");
         assert_null(strcasestr(letters, "s3z9"));
         assert_null(strstr(letters, "ABC"));
-        assert_non_null(strstr(letters, "SuperDisk_860-serial-"));
+        assert_non_null(strstr(letters, "SuperDisk_860-serial"));
         digits = replaced(a, "9876543210");
         assert_int_equal(strlen(digits), 10);
         assert_int_equal(strspn(digits, "0123456789"), 10);
@@ -368,6 +369,7 @@ static void serials_keep_their_form(void **state)
         assert_null(strcasestr(wwn + 8, "50014380"));
         rest = replaced(a, "nvme0n1 virtio10 99998765432100 12345");
         assert_string_equal(rest, "nvme0n1 virtio10 99998765432100 12345");
+        assert_int_equal(anonymiser_count(a, SECRET_SERIAL), 4);
 }
 
 static void uuids_and_wwns_keep_their_form(void **state)
@@ -435,6 +437,21 @@ static void what_is_left_is_found(void **state)
         assert_null(anonymiser_find(a, "110.9.0.1 10.9.0.12 db011", 25));
 }
 
+/* What is replaced first may cut a token in two, of which nobody learned. */
+static void overlaps_are_filled(void **state)
+{
+        static const char text[] = "ABC123-00:11:22:33:44:55:66 abc123-4c4c4544-0031-3510-8051-b9c04f4d3332";
+        _cleanup_(anonymiser_freep) Anonymiser *a = LEARNED(text);
+        _cleanup_(freep) char *out = NULL;
+
+        assert_int_equal(anonymiser_learn_serial(a, "abc123-00"), 0);
+        assert_int_equal(anonymiser_learn_serial(a, "abc123-4c4c4544"), 0);
+        assert_int_equal(anonymiser_choose(a), 0);
+        out = replaced(a, text);
+        assert_null(strstr(out, "11:22"));
+        assert_null(strstr(out, "44:55"));
+}
+
 /* ---- filters ---- */
 
 static void filters_keep_what_places(void **state)
@@ -475,6 +492,7 @@ int main(void)
                 cmocka_unit_test(uuids_and_wwns_keep_their_form),
                 cmocka_unit_test(bytes_of_any_value_are_carried),
                 cmocka_unit_test(what_is_left_is_found),
+                cmocka_unit_test(overlaps_are_filled),
                 cmocka_unit_test(filters_keep_what_places),
         };
 
