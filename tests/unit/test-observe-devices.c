@@ -67,6 +67,23 @@ static void a_virtio_device_has_its_childs_driver(void **state)
         assert_string_equal(tree_device(s, "pci:0000:00:04.0")->driver, "virtio-pci");
 }
 
+/* As lspci has them: addresses are hexadecimal, and a long domain comes after the short ones. */
+static void devices_are_in_order_of_address(void **state)
+{
+        static const char *const addresses[] = { "0000:02:00.0", "0000:18:00.0", "0000:18:00.1",
+                                                 "0000:1a:00.0", "0000:3e:00.0", "0000:af:00.0",
+                                                 "0001:01:00.0", "10000:01:00.0" };
+        _cleanup_(snapshot_freep) Snapshot *s = NULL;
+        Machine *m = *state;
+
+        for (size_t i = ARRAY_SIZE(addresses); i-- > 0;)
+                tree_put_pci(m, addresses[i], "0x010400\n", "0\n", "a");
+        s = tree_observe(m);
+        assert_int_equal(s->n_devices, ARRAY_SIZE(addresses));
+        for (size_t i = 0; i < s->n_devices; i++)
+                assert_string_equal(s->devices[i].pci, addresses[i]);
+}
+
 static void hosts_and_disks_find_their_device(void **state)
 {
         _cleanup_(snapshot_freep) Snapshot *s = NULL;
@@ -306,6 +323,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 CASE(functions_become_devices_by_class),
                 CASE(a_virtio_device_has_its_childs_driver),
+                CASE(devices_are_in_order_of_address),
                 CASE(hosts_and_disks_find_their_device),
                 CASE(udev_knows_the_model),
                 CASE(without_udevs_words_there_is_no_model),

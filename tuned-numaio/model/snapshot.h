@@ -130,7 +130,7 @@ typedef struct Snapshot {
         unsigned cpu_bits; /* highest possible CPU + 1: the width of masks */
         char *kernel;      /* release */
         char *boot_id;     /* "" = not known */
-        Device *devices;   /* in natural order of id */
+        Device *devices;   /* in natural order of id; PCI functions by address */
         size_t n_devices;
         Workqueue *workqueues;
         size_t n_workqueues;

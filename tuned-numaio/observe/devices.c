@@ -202,9 +202,16 @@ Device *device_of_pci(Snapshot *s, const char *pci)
         return NULL;
 }
 
+/* An address is hexadecimal: 18 before 3e. */
 static int compare(const void *a, const void *b)
 {
-        return natural_compare(((const Device *)a)->id, ((const Device *)b)->id);
+        const Device *x = a, *y = b;
+        uint64_t p, q;
+
+        if (strncmp(x->id, "pci:", 4) == 0 && strncmp(y->id, "pci:", 4) == 0 &&
+            pci_address(x->id + 4, &p) != 0 && pci_address(y->id + 4, &q) != 0 && p != q)
+                return p < q ? -1 : 1;
+        return natural_compare(x->id, y->id);
 }
 
 void devices_sort(Snapshot *s)

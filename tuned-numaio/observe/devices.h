@@ -23,7 +23,7 @@ int disks_attach(const Root *root, Snapshot *s);
 /* The device of a PCI address, NULL = none. */
 Device *device_of_pci(Snapshot *s, const char *pci);
 
-/* Brings the devices into natural order of their ids. */
+/* Brings the devices into natural order of their ids, PCI functions into that of their addresses. */
 void devices_sort(Snapshot *s);
 
 /* The driver of a virtio device by its PCI device id, NULL = not a virtio id that is known. */
