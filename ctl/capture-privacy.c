@@ -78,9 +78,8 @@ static bool is_mask(const Entry *e)
         static const char *const parts[] = { "affinity", "cpumask", "cpumap", "_cpus", "_map", "_siblings" };
         const char *name = strrchr(e->path, '/');
 
-        for (size_t i = 0; i < e->size; i++)
-                if (!memchr("0123456789abcdef,\n", e->data[i], 18))
-                        return false;
+        if (strspn(e->data, "0123456789abcdef,\n") != e->size)
+                return false;
         for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
                 if (strstr(name ? name : e->path, parts[i]))
                         return true;

@@ -17,7 +17,8 @@ typedef struct Entry {
         char *path; /* below the root, no part of it a link */
         EntryType type;
         mode_t mode;
-        char *data; /* what a file holds, or where a link points; NULL = only the name is known */
+        char *data; /* what a file holds, or where a link points; NULL = only the name is known; a NUL follows
+                     */
         size_t size;
         int error; /* the negative errno of reading it, 0 = none */
 } Entry;
@@ -36,7 +37,8 @@ void collection_watch(void *collection, const RootEvent *event);
 /* 0, or -ENOMEM if that ever happened. */
 int collection_error(const Collection *c);
 
-/* Puts a file that no root has, or replaces what is known of it. Takes `data` in any case. Returns 0 or
+/* Puts a file that no root has, or replaces what is known of it. Takes `data`, which a NUL follows,
+ * in any case. Returns 0 or
  * -ENOMEM. */
 int collection_put(Collection *c, const char *path, char *data, size_t size);
 
