@@ -356,6 +356,7 @@ typedef enum Nonsense {
         WRONG_OP,
         WRONG_VERSION,
         POSITIVE_ERROR,
+        NO_ERRNO,
         NOT_THE_LAST,
         UNTERMINATED,
         SHORT,
@@ -369,7 +370,11 @@ static void send_nonsense(Bench *b, Nonsense what)
         const void *message = &b->reply;
         size_t size = sizeof(b->reply);
 
-        prepare_reply(b, what == POSITIVE_ERROR ? 5 : 0, what == NOT_THE_LAST ? 0 : WRITER_LAST);
+        prepare_reply(b,
+                      what == POSITIVE_ERROR ? 5
+                      : what == NO_ERRNO     ? INT32_MIN
+                                             : 0,
+                      what == NOT_THE_LAST ? 0 : WRITER_LAST);
         b->reply.seq += what == WRONG_SEQ;
         b->reply.op += what == WRONG_OP;
         b->reply.version += what == WRONG_VERSION;
@@ -446,6 +451,36 @@ static void iscsi_socket_is_handed_over(void **state)
         assert_int_equal(b->got, -ENOENT);
 }
 
+/* Descriptors that nobody asked for are closed, however many there are. */
+static void strange_descriptors_are_closed(void **state)
+{
+        union {
+                struct cmsghdr head;
+                char room[CMSG_SPACE(2 * sizeof(int))];
+        } control = { .head = { CMSG_LEN(2 * sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
+        Bench *b = *state;
+        const int fds[2] = { b->peer, b->peer };
+        struct iovec iov = { &b->reply, sizeof(b->reply) };
+        struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control };
+        int before, after;
+
+        m.msg_controllen = sizeof(control);
+        memcpy(CMSG_DATA(&control.head), fds, sizeof(fds));
+        assert_int_equal(applier_iscsi(b->applier, on_socket, b), 0);
+        assert_int_equal(applier_process(b->applier), 0);
+        assert_true(take(b));
+        prepare_reply(b, 0, WRITER_LAST);
+        before = dup(b->peer);
+        close(before);
+        assert_int_equal(sendmsg(b->peer, &m, 0), sizeof(b->reply));
+        assert_int_equal(applier_process(b->applier), 0);
+        assert_int_equal(b->n_got, 1);
+        assert_int_equal(b->got, -EPROTO);
+        after = dup(b->peer);
+        close(after);
+        assert_int_equal(before, after);
+}
+
 static void what_does_not_fit(void **state)
 {
         Bench *b = *state;
@@ -478,6 +513,7 @@ int main(void)
                 cmocka_unit_test(nonsense_ends_the_connection),
                 cmocka_unit_test_setup_teardown(answer_without_question, setup_wire, teardown_wire),
                 cmocka_unit_test_setup_teardown(iscsi_socket_is_handed_over, setup_wire, teardown_wire),
+                cmocka_unit_test_setup_teardown(strange_descriptors_are_closed, setup_wire, teardown_wire),
                 cmocka_unit_test_setup_teardown(what_does_not_fit, setup_wire, teardown_wire),
         };
 

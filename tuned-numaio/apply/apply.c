@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "apply/apply.h"
 
+#include "basic/error.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -408,6 +410,24 @@ static int send_jobs(Applier *a)
         return 0;
 }
 
+/* The descriptor that came along; -1 when there is none, or more than one, which nobody asked for. */
+static int take_descriptor(const struct msghdr *m)
+{
+        const struct cmsghdr *c = CMSG_FIRSTHDR(m);
+        size_t n;
+        int fd = -1;
+
+        if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+                return -1;
+        n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(fd);
+        for (size_t i = 0; i < n; i++) {
+                memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
+                if (n > 1)
+                        close(fd);
+        }
+        return n == 1 ? fd : -1;
+}
+
 /* Returns the size of the message, 0 at the end, or a negative errno; *ret_fd is a descriptor that came
  * along, or -1. */
 static ssize_t receive(Applier *a, int *ret_fd)
@@ -418,7 +438,6 @@ static ssize_t receive(Applier *a, int *ret_fd)
         } control = { 0 };
         struct iovec iov = { &a->reply, sizeof(a->reply) };
         struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control };
-        const struct cmsghdr *c;
         ssize_t n;
 
         m.msg_controllen = sizeof(control);
@@ -428,20 +447,17 @@ static ssize_t receive(Applier *a, int *ret_fd)
         while (n < 0 && (errno == EINTR || errno == ECONNRESET));
         if (n < 0)
                 return -errno;
-        c = CMSG_FIRSTHDR(&m);
-        *ret_fd = -1;
-        if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-            c->cmsg_len == CMSG_LEN(sizeof(int)))
-                memcpy(ret_fd, CMSG_DATA(c), sizeof(int));
+        *ret_fd = take_descriptor(&m);
         return m.msg_flags & MSG_TRUNC ? (ssize_t)sizeof(a->reply) + 1 : n;
 }
 
 static bool is_reply(const WriterReply *p, const Job *j)
 {
         return p->version == WRITER_PROTOCOL_VERSION && p->op == j->op && p->seq == j->seq && p->error <= 0 &&
-               memchr(p->device, '\0', sizeof(p->device)) && memchr(p->id, '\0', sizeof(p->id)) &&
-               memchr(p->path, '\0', sizeof(p->path)) && memchr(p->first, '\0', sizeof(p->first)) &&
-               memchr(p->set, '\0', sizeof(p->set)) && memchr(p->value, '\0', sizeof(p->value));
+               p->error >= -ERRNO_MAX && memchr(p->device, '\0', sizeof(p->device)) &&
+               memchr(p->id, '\0', sizeof(p->id)) && memchr(p->path, '\0', sizeof(p->path)) &&
+               memchr(p->first, '\0', sizeof(p->first)) && memchr(p->set, '\0', sizeof(p->set)) &&
+               memchr(p->value, '\0', sizeof(p->value));
 }
 
 /* Returns 1 when a reply was taken, 0 when there is none now. */

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#define ERRNO_MAX 4095 /* no error of the kernel is larger; include/linux/err.h: MAX_ERRNO */
+
 /* A failure that a person will read. The same words travel to the command line, the journal and the API.
  * Plain data of fixed size: nothing to free, and it can be filled when memory is short. */
 typedef struct Error {

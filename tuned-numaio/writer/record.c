@@ -2,7 +2,7 @@
 #include "writer/record.h"
 
 #include "apply/protocol.h"
-#include "basic/cleanup.h"
+#include "basic/error.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #define RECORD_MAGIC    0x314c4e54u /* "TNL1"; another form gets another number */
 #define RECORD_SIZE_MAX (128u << 10)
 #define N_STRINGS       5
-#define ERRNO_MAX       4095 /* include/linux/err.h: MAX_ERRNO */
 
 typedef struct Head {
         uint32_t magic, checksum, type, length; /* the checksum covers all that follows it */
