@@ -240,6 +240,14 @@ class Asked(threading.Thread):
         return self.answer
 
 
+def is_emulated(check, lacks):
+    """Whether an emulator runs the programs, as TEST_EMULATED tells with its name; says then that a check is skipped."""
+    emulator = os.environ.get("TEST_EMULATED")
+    if emulator:
+        print(f"skipped: {check.__name__}: {emulator} {lacks}", flush=True)
+    return bool(emulator)
+
+
 def run_check(check, *arguments):
     folder = Path(tempfile.mkdtemp(prefix="numaio-case-", dir=scratch()))
     try:

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,4 +23,15 @@ static inline void scratch_make(char ret[SCRATCH_MAX], const char *name)
         assert_in_range(snprintf(ret, SCRATCH_MAX, "%s/numaio-%s-XXXXXX", top && *top ? top : "/tmp", name),
                         0, SCRATCH_MAX - 1);
         assert_non_null(mkdtemp(ret));
+}
+
+/* Whether an emulator runs this program, as TEST_EMULATED tells with its name; says then that a test is
+ * skipped since it lacks something. */
+static inline bool is_emulated(const char *test, const char *lacks)
+{
+        const char *emulator = getenv("TEST_EMULATED");
+
+        if (emulator)
+                print_message("skipped: %s: %s lacks %s\n", test, emulator, lacks);
+        return emulator;
 }
