@@ -179,7 +179,8 @@ static void check_strings(const WriterReply *p)
 
 static int on_reply(void *userdata, const WriterReply *p, int fd)
 {
-        const unsigned known = WRITER_LAST | WRITER_WRITTEN | WRITER_HELD | WRITER_REFUSED | WRITER_NO_LEDGER;
+        const unsigned known = WRITER_LAST | WRITER_WRITTEN | WRITER_HELD | WRITER_REFUSED |
+                               WRITER_NO_LEDGER | WRITER_SCRIPT;
         Desk *d = userdata;
         const WriterRequest *q = d->request;
 
@@ -193,6 +194,7 @@ static int on_reply(void *userdata, const WriterReply *p, int fd)
         FUZZ_REQUIRE(!(p->flags & WRITER_NO_LEDGER) || (p->error < 0 && !d->tried));
         FUZZ_REQUIRE(!(p->flags & WRITER_REFUSED) || p->error < 0);
         FUZZ_REQUIRE(!(p->flags & WRITER_HELD) || (q->op == WRITER_LIST && !*p->path && *p->device));
+        FUZZ_REQUIRE(!(p->flags & WRITER_SCRIPT) || q->op == WRITER_BAN);
         d->n_replies++;
         d->ended = p->flags & WRITER_LAST;
         d->last_error = p->error;
@@ -219,6 +221,18 @@ static void check_set(const Desk *d, const WriterRequest *q, int error)
                 FUZZ_REQUIRE(!d->tried || d->answer != DESK_TAKES);
 }
 
+/* There is no irqbalance here; only what the policy script reads is kept. */
+static void check_ban(const Desk *d, const WriterRequest *q, int error)
+{
+        FUZZ_REQUIRE(!d->tried);
+        if (*q->path && !table_is_socket(q->path))
+                FUZZ_REQUIRE(error == -EOPNOTSUPP);
+        else if (!*q->path)
+                FUZZ_REQUIRE(error == 0 || error == -EINVAL || error == -E2BIG);
+        else if (*q->value)
+                FUZZ_REQUIRE(error < 0);
+}
+
 static void check_last(const Desk *d, const WriterRequest *q)
 {
         const int error = d->last_error;
@@ -238,6 +252,9 @@ static void check_last(const Desk *d, const WriterRequest *q)
                 break;
         case WRITER_LIST:
                 FUZZ_REQUIRE(error == 0 && d->n_replies == ledger_count(d->ledger) + 1);
+                break;
+        case WRITER_BAN:
+                check_ban(d, q, error);
                 break;
         default:
                 FUZZ_REQUIRE(error == -EOPNOTSUPP);
@@ -519,6 +536,7 @@ static void remove_desk(void)
 
 Desk *desk_get(void)
 {
+        static const char *const files[] = { "ledger", "irqs", "irqbalance" };
         Desk *d = the_desk;
 
         if (!d) {
@@ -537,7 +555,12 @@ Desk *desk_get(void)
                 FUZZ_REQUIRE(atexit(remove_desk) == 0);
         }
         desk_close(d);
-        (void)unlink(d->file);
+        for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+                _cleanup_(freep) char *path = strf("%s/%s", d->folder, files[i]);
+
+                FUZZ_REQUIRE(path);
+                (void)unlink(path);
+        }
         land_reset(&d->land);
         desk_answer(d, DESK_TAKES, 0);
         return d;

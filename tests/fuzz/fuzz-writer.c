@@ -19,6 +19,8 @@ static const char *const values[] = {
         "1ff0", "",    "1\n", "0,00000000,000000", "8", "65535",
 };
 
+static const char *const bans[] = { "", "4,24-31", "0", "30", "4-2", "1-70000", "9,8" };
+
 static void word(Code *c, const char *const *words, size_t n, char *room, size_t size)
 {
         code_word(c, words, n, room, size);
@@ -36,10 +38,11 @@ static void make_request(Code *c, WriterRequest *q, uint32_t op)
         if (q->kind >= 0x80) /* what fits the path */
                 q->kind = q->path[0] == 's' ? WRITER_WORKQUEUE_CPUMASK : WRITER_IRQ_AFFINITY;
         WORD(c, devices, q->device);
-        if (op != WRITER_SET)
-                return;
-        WORD(c, ids, q->id);
-        WORD(c, values, q->value);
+        if (op == WRITER_SET) {
+                WORD(c, ids, q->id);
+                WORD(c, values, q->value);
+        } else if (op == WRITER_BAN)
+                WORD(c, bans, q->value);
 }
 
 /* No message at all. Returns its size. */
@@ -144,7 +147,10 @@ static void step(Code *c, Desk *d)
         case 12:
                 choose_answer(c, d);
                 break;
-        case 13 ... 14:
+        case 13:
+                send_request(c, d, WRITER_BAN, what >= 0x80);
+                break;
+        case 14:
                 others_act(c, d);
                 break;
         default:

@@ -44,6 +44,10 @@ const char *const land_paths[] = {
         "proc/irq/99/smp_affinity_list",
         "sys/kernel/irq/30/hwirq",
         "",
+        "run/irqbalance/irqbalance12.sock",
+        "run/irqbalance/irqbalance13.sock",
+        "run/irqbalance/irqbalance14.sock",
+        "@irqbalance12.sock",
 };
 const size_t land_n_paths = ARRAY_SIZE(land_paths);
 
@@ -65,6 +69,7 @@ static const char *const bait[] = {
         "root/bait/smp_affinity_list",
         "root/bait/cpumask",
         "root/cpumask",
+        "root/run/irqbalance/irqbalance12.sock",
         "root/outside/smp_affinity_list",
         "outside/smp_affinity_list",
         "outside/cpumask",
@@ -79,6 +84,7 @@ static const struct {
         { "root/proc/irq/43", "../../../../outside" },
         { "root/proc/irq/46/smp_affinity_list", "../../irq/31/smp_affinity_list" },
         { QUEUES "inside", "../../../../bait" },
+        { "root/run/irqbalance/irqbalance13.sock", "../../../outside/cpumask" },
         { PCI "0000:22:00.0/driver", "../../drivers/ahci" },
 };
 

@@ -64,3 +64,14 @@ bool table_is_text(const char *s)
                         return false;
         return true;
 }
+
+bool table_is_socket(const char *path)
+{
+        char number[16];
+        int end = 0;
+
+        if (sscanf(path, "run/irqbalance/irqbalance%9[0-9].sock%n", number, &end) != 1 &&
+            sscanf(path, "@irqbalance%9[0-9].sock%n", number, &end) != 1)
+                return false;
+        return end > 0 && !path[end] && number[0] != '0';
+}

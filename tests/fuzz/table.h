@@ -12,3 +12,5 @@ uint32_t table_kind(const char *path);
 bool table_takes(uint32_t kind, const char *value);
 /* Whether a device or id is free of control characters. */
 bool table_is_text(const char *s);
+/* Whether a path is one of irqbalance's sockets. */
+bool table_is_socket(const char *path);
