@@ -457,6 +457,7 @@ void book_restored(Book *b, const char *path, int error)
                 return;
         d->error = error;
         d->no_ledger = false;
+        drift_clear(&d->drift); /* whoever held it: it is the person's now who restored it */
         if (error < 0) {
                 d->state = DECISION_FAILED;
                 return;

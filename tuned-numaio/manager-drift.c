@@ -45,15 +45,13 @@ static void tell(const Decision *d)
 
         if (f->state == DRIFT_CONTESTED)
                 log_knob(LOG_WARNING, &k,
-                         "%s is contested: somebody writes %s to /%s each time that it is set to %s; it is "
-                         "left to "
-                         "them until numaioctl apply %s",
+                         "%s is contested: somebody writes %s to /%s each time that it is set to %s; "
+                         "it is left to them until numaioctl apply %s",
                          d->id, f->foreign, d->path, d->set, d->device);
         else if (f->state == DRIFT_YIELDED)
                 log_knob(LOG_NOTICE, &k,
-                         "%s is yielded: somebody wrote %s to /%s, which had been set to %s; it is left to "
-                         "them until "
-                         "numaioctl apply %s",
+                         "%s is yielded: somebody wrote %s to /%s, which had been set to %s; "
+                         "it is left to them until numaioctl apply %s",
                          d->id, f->foreign, d->path, d->set, d->device);
         else
                 log_knob(LOG_NOTICE, &k, "%s has drifted: somebody wrote %s to /%s, which had been set to %s",

@@ -119,7 +119,9 @@ static void restore_that_fails(void **state)
         Decision *d = look(b, "q0", "0", "4");
 
         assert_int_equal(book_result(b, &r, 1), 0);
+        d->drift.state = DRIFT_CONTESTED;
         book_restored(b, PATH, -EINVAL);
+        assert_false(drift_is_left(&d->drift));
         assert_int_equal(d->state, DECISION_FAILED);
         assert_int_equal(d->error, -EINVAL);
         assert_string_equal(d->first, "0");
