@@ -202,7 +202,7 @@ static void let_go(Scene *s, const Victim *victim)
         s->at = 0;
         look_once(s);
         n = s->opens;
-        assert_true(n > 100);
+        assert_true(n > 50);
         for (s->at = 1; s->at <= n; s->at++) {
                 look_once(s);
                 bring_back(s);
@@ -298,7 +298,7 @@ static void a_number_is_reused(void **state)
                 check_owner(s, seen);
                 bring_back(s);
         }
-        assert_true(n > 100);
+        assert_true(n > 50);
 }
 
 static void cpus_and_nodes_go(void **state)
