@@ -306,6 +306,10 @@ device_field() {
 	ctl devices | jq -r --arg id "$1" ".items[] | select(.id == \$id) | $2"
 }
 
+# ready: the service runs and answers.
+ready() { systemctl -q is-active tuned-numaio.service && ctl status >/dev/null 2>&1; }
+main_pid_is_not() { [ "$(systemctl show -P MainPID tuned-numaio.service)" != "$1" ]; }
+
 device_field_is() { [ "$(device_field "$1" "$2")" = "$3" ]; }
 
 # Set the point from which writes_since_mark counts, in microseconds since boot. (A cursor would not do: with a
@@ -337,4 +341,114 @@ quiet() {
 	sleep 1
 	after=$(writes_since_mark | wc -l)
 	[ "$before" = "$after" ]
+}
+
+# Print the errors that both services logged since boot, but for kills and the broken policy of 1-boot.
+service_errors() {
+	journalctl -b --no-pager -o cat -p err -u tuned-numaio.service -u tuned-numaio-writer.service |
+		grep -v 'code=killed\|status=9/KILL\|Failed with result .signal' |
+		grep -v 'x.yaml:\|policies are not taken over' |
+		head -n 5
+}
+
+# Print "ID STATE" of each decision that is neither in force nor left alone on purpose.
+bad_decisions() {
+	local all
+	all=$(ctl decisions) || {
+		echo "numaioctl does not answer"
+		return
+	}
+	jq -r '.items[] | select(.state | IN("planned", "failed", "contested", "error")) | "\(.id) is \(.state)"' <<<"$all"
+}
+
+no_bad_decisions() { [ -z "$(bad_decisions)" ]; }
+
+# Print "KIB FILES" of unit $1: memory of its own, open files.
+footprint() {
+	local pid files
+	pid=$(systemctl show -P MainPID "$1")
+	files=("/proc/$pid/fd/"*)
+	echo "$(sed -n 's/^RssAnon:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$pid/status") ${#files[@]}"
+}
+
+# Remember what both services hold; check_footprints compares.
+take_footprints() {
+	main_before=$(footprint tuned-numaio.service)
+	writer_before=$(footprint tuned-numaio-writer.service)
+}
+
+# The services hold as many files as before, and not much more memory: what the allocator keeps of the largest
+# round is no leak.
+check_footprints() {
+	local name before now
+	for name in tuned-numaio tuned-numaio-writer; do
+		before=$main_before
+		[ $name = tuned-numaio ] || before=$writer_before
+		now=$(footprint $name.service)
+		note "$name: ${before% *} KiB and ${before#* } files before, ${now% *} KiB and ${now#* } files now"
+		check_eq "$name has as many files open as before" "${now#* }" "${before#* }"
+		check "$name has not grown by a MiB" test "$((${now% *} - ${before% *}))" -lt 1024
+	done
+}
+
+# Every device of boot is placed on its node.
+check_all_placed() {
+	local device
+	for device in $placed_devices; do
+		node_cpulist "${node_of[$device]}"
+		check_placed "$device is placed on node ${node_of[$device]}" "$device" "$REPLY" 60
+	done
+	wait_for 20 no_bad_decisions
+	check_empty "no decision waits or failed" "$(bad_decisions)"
+}
+
+# check_restored DEVICE...: restore brings first values back: those recorded before the daemon started, but for the
+# PCI devices given. Their vectors were made anew since, so what the decisions say has to be there.
+check_restored() {
+	local anew=" $* "
+	ctl decisions | jq -r '.items[] | select(.first != null) | "\(.device) /\(.path | ltrimstr("/")) \(.first)"' >"$state/written"
+	check "decisions know first values" test -s "$state/written"
+	check "all devices are restored" ctl restore
+	check_empty "every file that was written holds its first value" "$(
+		while read -r device path first; do
+			recorded=
+			[[ $anew == *" ${device#pci:} "* ]] || recorded=$(sed -n "s|^$path ||p" "$state/first")
+			value=$(<"$path")
+			[ "$value" = "${recorded:-$first}" ] || echo "$path of $device is $value, was ${recorded:-$first}"
+		done <"$state/written"
+	)"
+	note "$(wc -l <"$state/written") files were put back"
+}
+
+# --- storms ----------------------------------------------------------------------------
+
+# Set REPLY to the number of uevents since boot.
+uevents() { read -r REPLY </sys/kernel/uevent_seqnum; }
+
+# storm SECONDS: have the kernel send uevents that matter, as fast as one process can ask for them.
+storm() {
+	local file files end=$((SECONDS + $1))
+	files=($pci/*/uevent /sys/class/net/e*/uevent /sys/devices/system/{cpu/cpu,node/node}[0-9]*/uevent
+		"$workqueues"/scsi_tmf_*/uevent)
+	while ((SECONDS < end)); do
+		for file in "${files[@]}"; do
+			echo add >"$file"
+		done 2>/dev/null
+	done
+}
+
+# rebind DEVICE: take the driver from a PCI function and give it back: its interrupts end and new ones come.
+rebind() {
+	local driver
+	driver=$(readlink "$pci/$1/driver") &&
+		echo "$1" >"/sys/bus/pci/drivers/${driver##*/}/unbind" &&
+		echo "$1" >"/sys/bus/pci/drivers/${driver##*/}/bind"
+}
+
+# nic_up DEVICE ADDRESS: wait for its interface, and bring it up.
+nic_up() {
+	wait_for 30 matches "$pci/$1/virtio*/net/*" || wait_for 1 matches "$pci/$1/net/*" || return
+	udevadm settle -t 20
+	netdev_of "$1"
+	ip link set "$REPLY" up && ip addr replace "$2" dev "$REPLY"
 }

@@ -5,53 +5,9 @@
 # a network namespace: its workqueue goes to node 1, and transmit work with it; the
 # decision follows the route to the NIC on node 2; logout removes it.
 
-target=iqn.2024-01.vm:t1
-portal=10.9.0.2
-device="iscsi:default:$target"
-configfs=/sys/kernel/config/target
+# shellcheck source=tests/vm/guest/iscsi.sh
+. /usr/lib/vm/iscsi.sh
 tracing=/sys/kernel/tracing
-netdev_of $NIC1
-nic1=$REPLY
-netdev_of $NIC2
-nic2=$REPLY
-
-# A LIO target with a disk that swallows everything. The portal must be made inside
-# the namespace; "ip netns exec" would hide configfs.
-make_target() {
-	local group=$configfs/iscsi/$target/tpgt_1
-	modprobe -a target_core_mod iscsi_target_mod &&
-		mkdir -p $configfs/core/rd_mcp_0/rd0 &&
-		echo rd_pages=65536,rd_nullio=1 >$configfs/core/rd_mcp_0/rd0/control &&
-		echo 1 >$configfs/core/rd_mcp_0/rd0/enable &&
-		mkdir -p $configfs/iscsi && mkdir -p "$group/lun/lun_0" &&
-		ln -s $configfs/core/rd_mcp_0/rd0 "$group/lun/lun_0/disk" &&
-		echo 0 >"$group/attrib/authentication" &&
-		echo 1 >"$group/attrib/generate_node_acls" &&
-		echo 0 >"$group/attrib/demo_mode_write_protect" &&
-		echo 1 >"$group/attrib/cache_dynamic_acls" &&
-		nsenter --net=/run/netns/target mkdir "$group/np/$portal:3260" &&
-		echo 1 >"$group/enable"
-}
-
-# Set disk and number (of the SCSI host) once the session's disk is there.
-find_disk() {
-	local found=(/sys/devices/platform/host*/session*/target*/*/block/*)
-	[ ${#found[@]} = 1 ] || return 1
-	disk=/dev/${found[0]##*/}
-	number=${found[0]#*/platform/host}
-	number=${number%%/*}
-	[ -b "$disk" ]
-}
-
-login() {
-	iscsiadm -m node -T $target -p $portal --login >/dev/null && wait_for 30 find_disk
-}
-
-no_session() { ! compgen -G '/sys/class/iscsi_session/session*' >/dev/null; }
-
-logout() {
-	iscsiadm -m node -T $target -p $portal --logout >/dev/null && wait_for 30 no_session
-}
 
 # Set REPLY to "RUNS SHARE": how many times transmit work ran while all CPUs submit
 # for six seconds, and the percentage on the CPUs of list $1.
@@ -87,12 +43,10 @@ note_share() {
 	note "transmit work $1: $share % of $runs runs on node 1 (by CPU: $by_cpu)"
 }
 
-route_to() { ip route replace $portal/32 dev "$1" src 10.9.1.1; }
-
 check "a target is made in the namespace" make_target
 # The session keeps its address whichever way it goes; the target sends where it is told.
 ip addr add 10.9.1.1/32 dev "$nic2" 2>/dev/null
-ip -n target neigh replace 10.9.1.1 lladdr "$(<"/sys/class/net/$nic1/address")" dev target0
+answers_to "$nic1"
 route_to "$nic1"
 systemctl start iscsid
 check "the target is discovered" iscsiadm -m discovery -t st -p $portal
@@ -127,7 +81,7 @@ check_eq "all of it ran on node 1 ($before % before)" "$after" 100
 
 # The route moves, and the target's answers with it.
 ! have_daemon || mark
-ip -n target neigh replace 10.9.1.1 lladdr "$(<"/sys/class/net/$nic2/address")" dev target0
+answers_to "$nic2"
 route_to "$nic2"
 check_eq "the route goes over $nic2" "$(ip -o route get $portal from 10.9.1.1 | sed -n 's/.* dev \([^ ]*\).*/\1/p')" "$nic2"
 if have_daemon; then
@@ -150,7 +104,7 @@ if have_daemon; then
 fi
 
 # Log-in under the daemon's eyes: placed by events.
-ip -n target neigh replace 10.9.1.1 lladdr "$(<"/sys/class/net/$nic1/address")" dev target0
+answers_to "$nic1"
 route_to "$nic1"
 ! have_daemon || mark
 watch_uevents

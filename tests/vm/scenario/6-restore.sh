@@ -11,9 +11,6 @@ if ! have_daemon; then
 	return 0
 fi
 
-ready() { systemctl -q is-active tuned-numaio.service && ctl status >/dev/null 2>&1; }
-main_pid_is_not() { [ "$(systemctl show -P MainPID tuned-numaio.service)" != "$1" ]; }
-
 firsts() { ctl decisions | jq -r '.items[] | select(.first != null) | "\(.id) \(.first)"' | sort; }
 
 wait_for 20 quiet
@@ -83,9 +80,4 @@ for device in $placed_devices; do
 	check_placed "$device is placed again" "$device" "$REPLY"
 done
 
-check_empty "the services logged no error" "$(
-	journalctl -b --no-pager -o cat -p err -u tuned-numaio.service -u tuned-numaio-writer.service |
-		grep -v 'code=killed\|status=9/KILL\|Failed with result .signal' |
-		grep -v 'x.yaml:\|policies are not taken over' | # of 1-boot
-		head -n 5
-)"
+check_empty "the services logged no error" "$(service_errors)"
