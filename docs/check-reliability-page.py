@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 REPORTS = 51
-RUN_BY_ITSELF = ("tests/vm/scenario/", "tests/long.d/", "tests/machines/judge/")
+RUN_BY_ITSELF = ("tests/vm/scenario/", "tests/vm/long/", "tests/long.d/", "tests/machines/judge/")
 
 
 def is_run(top, name):
