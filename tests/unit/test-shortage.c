@@ -180,8 +180,8 @@ static const char good_policy[] = "version: 1\n"
 
 static const char bad_policy[] = "version: 1\n"
                                  "rules:\n"
-                                 "  - nmae: one\n"
-                                 "    match: {class: [hda]}\n"
+                                 "  - nam: one\n"
+                                 "    match: {class: [hbaa]}\n"
                                  "    set: {cpus: x, irq: {mode: spreed, mode: leave}}\n";
 
 static int policy_work(const char *text, size_t size, char **ret)

@@ -330,8 +330,8 @@ static void finish(Applier *a, Job *job, int error, const WriterReply *reply, in
                 a->done(a->userdata, &result);
 }
 
-/* The next value to try where no vector was left; NULL = none, or memory is short. */
-static char *next_value(Job *j)
+/* The next value to try where no vector was left, NULL = none. Returns 0 or -ENOMEM. */
+static int next_value(Job *j, char **ret)
 {
         char *value;
         int cpu;
@@ -339,25 +339,30 @@ static char *next_value(Job *j)
         cpu = cpuset_next(j->untried, j->last_cpu);
         if (cpu < 0)
                 cpu = cpuset_next(j->untried, -1);
-        if (cpu < 0)
-                return STEAL_PTR(j->whole);
+        if (cpu < 0) {
+                *ret = STEAL_PTR(j->whole);
+                return 0;
+        }
+        if (asprintf(&value, "%d", cpu) < 0)
+                return -ENOMEM;
         cpuset_remove(j->untried, (unsigned)cpu);
         j->last_cpu = cpu;
-        if (asprintf(&value, "%d", cpu) < 0)
-                return NULL;
-        return value;
+        *ret = value;
+        return 0;
 }
 
-static bool try_again(Applier *a, Job *j)
+/* Returns 1, 0 when nothing is left to try, or -ENOMEM. */
+static int try_again(Applier *a, Job *j)
 {
-        char *value = next_value(j);
+        char *value = NULL;
+        int r = next_value(j, &value);
 
-        if (!value)
-                return false;
+        if (r < 0 || !value)
+                return r;
         free(j->value);
         j->value = value;
         push_front(&a->waiting, j);
-        return true;
+        return 1;
 }
 
 static int lose(Applier *a, int error)
@@ -466,6 +471,7 @@ static int take_reply(Applier *a)
         _cleanup_(closep) int fd = -1;
         const WriterReply *p = &a->reply;
         Job *j = a->sent.head;
+        int error, again = 0;
         ssize_t n;
 
         n = receive(a, &fd);
@@ -480,9 +486,13 @@ static int take_reply(Applier *a)
                 return 1;
         }
         j = pop(&a->sent);
-        if (p->error == -ENOSPC && !(p->flags & WRITER_NO_LEDGER) && j->op == WRITER_SET && try_again(a, j))
+        error = p->error;
+        if (error == -ENOSPC && !(p->flags & WRITER_NO_LEDGER) && j->op == WRITER_SET)
+                again = try_again(a, j);
+        if (again > 0)
                 return 1;
-        finish(a, j, p->error, p, j->op == WRITER_ISCSI && p->error == 0 ? STEAL_FD(fd) : -1);
+        finish(a, j, again < 0 ? again : error, p,
+               j->op == WRITER_ISCSI && p->error == 0 ? STEAL_FD(fd) : -1);
         return 1;
 }
 

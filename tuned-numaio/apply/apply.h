@@ -19,7 +19,7 @@ typedef struct ApplyResult {
         bool written;      /* false: it was right already */
         const char *first; /* value before the first write, "" = not known */
         const char *set;   /* value that was asked for last */
-        const char *value; /* what the file reads now */
+        const char *value; /* what the file reads now; "" = that cannot be told */
 } ApplyResult;
 
 /* Called once for each change or restored path, strings valid during the call; also when holding or releasing

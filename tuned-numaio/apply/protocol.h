@@ -67,5 +67,6 @@ typedef struct WriterReply {
         char path[WRITER_PATH_MAX];
         char first[WRITER_VALUE_MAX]; /* the value before the first write; BAN: the IRQs that users banned */
         char set[WRITER_VALUE_MAX];   /* the value that was set last */
-        char value[WRITER_VALUE_MAX]; /* what the file reads now; BAN: those that irqbalance leaves alone */
+        char value[WRITER_VALUE_MAX]; /* what the file reads now, "" = that cannot be told; BAN: those that
+                                         irqbalance leaves alone */
 } WriterReply;

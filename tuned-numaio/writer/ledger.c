@@ -60,12 +60,19 @@ static LedgerEntry *find(const Ledger *l, const char *path, const char *device)
         return found ? *found : NULL;
 }
 
-static void drop_entry(Ledger *l, LedgerEntry *e)
+static size_t place_of(const Ledger *l, const LedgerEntry *e)
 {
         size_t i = 0;
 
         while (l->entries[i] != e)
                 i++;
+        return i;
+}
+
+static void drop_entry(Ledger *l, LedgerEntry *e)
+{
+        size_t i = place_of(l, e);
+
         memmove(&l->entries[i], &l->entries[i + 1], (l->n_entries - i - 1) * sizeof(*l->entries));
         l->n_entries--;
         tdelete(e, &l->index, compare_entries);
@@ -84,6 +91,17 @@ static int add_entry(Ledger *l, LedgerEntry *e)
         }
         *slot = e;
         return 0;
+}
+
+/* A new entry, which comes last, instead of an older one with the same key: that needs no memory. */
+static void replace_entry(Ledger *l, LedgerEntry *old, LedgerEntry *e)
+{
+        LedgerEntry **node = tfind(old, &l->index, compare_entries);
+        size_t i = place_of(l, old);
+
+        memmove(&l->entries[i], &l->entries[i + 1], (l->n_entries - i - 1) * sizeof(*l->entries));
+        l->entries[l->n_entries - 1] = *node = e;
+        entry_free(old);
 }
 
 static int copy_string(char **to, const char *from)
@@ -124,8 +142,10 @@ static int apply_entry(Ledger *l, const Record *r, LedgerEntry *old)
 
         if (!e)
                 return -ENOMEM;
-        if (old)
-                drop_entry(l, old);
+        if (old) {
+                replace_entry(l, old, STEAL_PTR(e));
+                return 0;
+        }
         r1 = add_entry(l, e);
         if (r1 < 0)
                 return r1;

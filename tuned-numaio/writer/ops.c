@@ -157,9 +157,15 @@ int operation_check_value(const Operation *op, const char *value)
         return cpuset_is_empty(set) ? -EINVAL : 0;
 }
 
-bool operation_equal(const Operation *op, const char *a, const char *b)
+int operation_equal(const Operation *op, const char *a, const char *b)
 {
         _cleanup_(cpuset_freep) CpuSet *x = NULL, *y = NULL;
+        int r;
 
-        return op->parse(a, &x) >= 0 && op->parse(b, &y) >= 0 && cpuset_equal(x, y);
+        r = op->parse(a, &x);
+        if (r >= 0)
+                r = op->parse(b, &y);
+        if (r == -ENOMEM)
+                return r;
+        return r >= 0 && cpuset_equal(x, y);
 }

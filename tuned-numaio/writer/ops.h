@@ -31,8 +31,9 @@ bool operation_accepts_path(const Operation *op, const char *path);
  * workqueue takes it and means every CPU). */
 int operation_check_value(const Operation *op, const char *value);
 
-/* Whether two values say the same; a value that cannot be read equals none. */
-bool operation_equal(const Operation *op, const char *a, const char *b);
+/* Returns 1 when two values say the same, 0 when they do not (a value that cannot be read equals none), or
+ * -ENOMEM. */
+int operation_equal(const Operation *op, const char *a, const char *b);
 
 /* The number in a path of the kind WRITER_IRQ_AFFINITY. */
 unsigned operation_irq(const char *path);

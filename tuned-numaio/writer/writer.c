@@ -271,8 +271,7 @@ static void read_back(Writer *w, const char *path)
 {
         _cleanup_(freep) char *value = NULL;
 
-        if (read_value(w, path, &value) >= 0)
-                PUT(w->reply.value, value);
+        PUT(w->reply.value, read_value(w, path, &value) >= 0 ? value : "");
 }
 
 static int write_set(Writer *w, const SetJob *j)
@@ -289,7 +288,7 @@ static int write_set(Writer *w, const SetJob *j)
         read_back(w, q->path);
         if (r >= 0)
                 w->reply.flags |= WRITER_WRITTEN;
-        else if (operation_equal(j->op, w->reply.value, j->old_value))
+        else if (operation_equal(j->op, w->reply.value, j->old_value) > 0)
                 note_failure(w, j, r);
         log_event(w, &(WriterEvent) {
                              .op = WRITER_SET,
@@ -382,7 +381,9 @@ static int handle_set(Writer *w, const WriterRequest *q)
         if (r >= 0)
                 r = prepare_set(w, &j);
         if (r >= 0)
-                r = operation_equal(j.op, j.old_value, q->value) ? note_unchanged(w, &j) : write_set(w, &j);
+                r = operation_equal(j.op, j.old_value, q->value);
+        if (r >= 0)
+                r = r ? note_unchanged(w, &j) : write_set(w, &j);
         w->reply.error = r;
         if (j.identity)
                 put_entry(&w->reply, find_same(w, &j));
@@ -396,8 +397,9 @@ static int write_first(Writer *w, const Operation *op, const LedgerEntry *e, con
 {
         int r;
 
-        if (strcmp(now, e->first) == 0 || operation_equal(op, now, e->first))
-                return 0;
+        r = strcmp(now, e->first) == 0 ? 1 : operation_equal(op, now, e->first);
+        if (r != 0)
+                return r < 0 ? r : 0;
         /* The file may have said anything. */
         r = operation_check_value(op, e->first);
         if (r < 0)
