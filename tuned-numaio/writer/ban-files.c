@@ -140,7 +140,7 @@ int ban_memo_read(int folder, BanMemo *m)
         int r;
 
         r = read_file(folder, MEMO_FILE, &text);
-        if (r >= 0)
+        if (text)
                 r = parse_memo(text, m);
         if (r >= 0 || r == -ENOMEM)
                 return r;
