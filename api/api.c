@@ -32,7 +32,6 @@ static const ApiLimits default_limits = {
 
 int api_new(sd_event *event, const ApiBackend *backend, void *userdata, Api **ret)
 {
-        const struct group *g = getgrnam(API_GROUP);
         Api *api = calloc(1, sizeof(*api));
 
         if (!api)
@@ -42,7 +41,7 @@ int api_new(sd_event *event, const ApiBackend *backend, void *userdata, Api **re
                 .backend = backend,
                 .userdata = userdata,
                 .limits = default_limits,
-                .group = g ? g->gr_gid : (gid_t)-1,
+                .group = (gid_t)-1,
         };
         *ret = api;
         return 0;
@@ -64,10 +63,10 @@ static int pump(Listener *l)
          * free. */
         do {
                 l->closed = false;
-                if (MHD_run(l->mhd) != MHD_YES)
+                if (l->api->mhd.run(l->mhd) != MHD_YES)
                         return -EIO;
         } while (l->closed);
-        if (MHD_get_timeout(l->mhd, &msec) != MHD_YES)
+        if (l->api->mhd.get_timeout(l->mhd, &msec) != MHD_YES)
                 return sd_event_source_set_enabled(l->timer, SD_EVENT_OFF);
         r = sd_event_source_set_time_relative(l->timer, msec * USEC_PER_MSEC);
         return r < 0 ? r : sd_event_source_set_enabled(l->timer, SD_EVENT_ONESHOT);
@@ -93,6 +92,22 @@ static bool has_descriptor(void)
         return true;
 }
 
+/* Looks for clients again in a while. `why` is said once. */
+static int pause_listener(Listener *l, const char *why)
+{
+        int r;
+
+        if (!l->short_of_fds && !has_descriptor())
+                log_warning("No file descriptors are left: new clients of the API have to wait");
+        else if (!l->short_of_fds)
+                log_error("The API cannot answer, it is tried again: libmicrohttpd: %s", why);
+        l->short_of_fds = true;
+        r = sd_event_source_set_time_relative(l->pause, PAUSE_USEC);
+        if (r >= 0)
+                r = sd_event_source_set_enabled(l->pause, SD_EVENT_ONESHOT);
+        return r < 0 ? r : sd_event_source_set_enabled(l->io, SD_EVENT_OFF);
+}
+
 /* A client that cannot be accepted for want of a descriptor keeps libmicrohttpd's epoll ready, and the loop
  * busy. */
 static int on_io(sd_event_source *source, int fd, uint32_t events, void *userdata)
@@ -106,13 +121,7 @@ static int on_io(sd_event_source *source, int fd, uint32_t events, void *userdat
                 l->short_of_fds = false;
                 return 0;
         }
-        if (!l->short_of_fds)
-                log_warning("No file descriptors are left: new clients of the API have to wait");
-        l->short_of_fds = true;
-        r = sd_event_source_set_time_relative(l->pause, PAUSE_USEC);
-        if (r >= 0)
-                r = sd_event_source_set_enabled(l->pause, SD_EVENT_ONESHOT);
-        return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_OFF);
+        return pause_listener(l, "no file descriptors");
 }
 
 static int on_pause_end(sd_event_source *source, uint64_t usec, void *userdata)
@@ -139,7 +148,7 @@ static void on_message(void *userdata, const char *format, va_list ap)
 
 static struct MHD_Daemon *start(Listener *l, int fd)
 {
-        return MHD_start_daemon(
+        return l->api->mhd.start_daemon(
                 MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, http_request, l,
                 MHD_OPTION_EXTERNAL_LOGGER, on_message, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
                 MHD_OPTION_CONNECTION_LIMIT, l->api->limits.connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
@@ -148,24 +157,66 @@ static struct MHD_Daemon *start(Listener *l, int fd)
                 http_completed, l, MHD_OPTION_END);
 }
 
+/* libmicrohttpd's descriptor in place of the socket's. */
 static int watch(Listener *l)
 {
-        const union MHD_DaemonInfo *i = MHD_get_daemon_info(l->mhd, MHD_DAEMON_INFO_EPOLL_FD);
-        int r;
+        const union MHD_DaemonInfo *i = l->api->mhd.get_daemon_info(l->mhd, MHD_DAEMON_INFO_EPOLL_FD);
 
         if (!i)
                 return -EIO;
-        r = sd_event_add_io(l->api->event, &l->io, i->epoll_fd, EPOLLIN, on_io, l);
+        l->io = sd_event_source_disable_unref(l->io);
+        return sd_event_add_io(l->api->event, &l->io, i->epoll_fd, EPOLLIN, on_io, l);
+}
+
+static int load(Api *api, const char **ret_why)
+{
+        const struct group *g;
+        int r;
+
+        if (api->loaded)
+                return 0;
+        r = mhd_load(&api->mhd, ret_why);
         if (r < 0)
                 return r;
+        g = getgrnam(API_GROUP);
+        api->group = g ? g->gr_gid : (gid_t)-1;
+        api->loaded = true;
+        return 0;
+}
+
+/* Somebody connects for the first time. What cannot be begun now for want of descriptors or memory is tried
+ * again. */
+static int on_first(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+        const char *why = "it does not start";
+        Listener *l = userdata;
+
+        if (load(l->api, &why) >= 0)
+                l->mhd = start(l, fd);
+        if (!l->mhd)
+                return pause_listener(l, why);
+        l->fd = -1;
+        l->short_of_fds = false;
+        return watch(l) < 0 ? -EIO : pump_or_log(l);
+}
+
+/* What waits for the first client. */
+static int wait_for_client(Listener *l)
+{
+        int r;
+
+        r = sd_event_add_io(l->api->event, &l->io, l->fd, EPOLLIN, on_first, l);
         /* Accuracy 1, not 0: that would mean 250 ms. */
-        r = sd_event_add_time(l->api->event, &l->timer, CLOCK_MONOTONIC, 0, 1, on_timer, l);
+        if (r >= 0)
+                r = sd_event_add_time(l->api->event, &l->timer, CLOCK_MONOTONIC, UINT64_MAX, 1, on_timer, l);
         if (r >= 0)
                 r = sd_event_add_time(l->api->event, &l->pause, CLOCK_MONOTONIC, UINT64_MAX, 1, on_pause_end,
                                       l);
         if (r >= 0)
+                r = sd_event_source_set_enabled(l->timer, SD_EVENT_OFF);
+        if (r >= 0)
                 r = sd_event_source_set_enabled(l->pause, SD_EVENT_OFF);
-        return r < 0 ? r : pump(l);
+        return r;
 }
 
 /* libmicrohttpd must find no suspended connection when it stops. */
@@ -181,7 +232,9 @@ static void listener_free(Listener *l)
         sd_event_source_disable_unref(l->timer);
         sd_event_source_disable_unref(l->pause);
         if (l->mhd)
-                MHD_stop_daemon(l->mhd); /* closes the socket too */
+                l->api->mhd.stop_daemon(l->mhd); /* closes the socket too */
+        if (l->fd >= 0)
+                close(l->fd);
         free(l);
 }
 
@@ -197,12 +250,10 @@ int api_add_socket(Api *api, int fd, bool read_only)
                 return r;
         }
         l->api = api;
+        l->fd = fd;
         l->read_only = read_only;
-        l->mhd = start(l, fd);
-        r = l->mhd ? watch(l) : -EIO;
+        r = wait_for_client(l);
         if (r < 0) {
-                if (!l->mhd)
-                        close(fd);
                 listener_free(l);
                 return r;
         }

@@ -100,8 +100,9 @@ void http_connection(void *cls, struct MHD_Connection *mhd, void **context,
                      enum MHD_ConnectionNotificationCode code)
 {
         if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+                const Mhd *m = &((Listener *)cls)->api->mhd;
                 const union MHD_ConnectionInfo *i =
-                        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
+                        m->get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
 
                 *context = i ? connection_new(cls, i->connect_fd) : NULL;
         } else if (*context) {
@@ -116,7 +117,8 @@ void http_connection(void *cls, struct MHD_Connection *mhd, void **context,
 /* The request line was read: the first sign of a request, before its headers. */
 void *http_target(void *cls, const char *target, struct MHD_Connection *mhd)
 {
-        const union MHD_ConnectionInfo *i = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+        const Mhd *m = &((Listener *)cls)->api->mhd;
+        const union MHD_ConnectionInfo *i = m->get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
         Connection *c = i ? i->socket_context : NULL;
         ApiRequest *req = c ? calloc(1, sizeof(*req)) : NULL;
         int r;
@@ -152,17 +154,17 @@ static enum MHD_Result count_one(void *cls, enum MHD_ValueKind kind, const char 
 }
 
 /* The getter returns the first of several, so they have to be counted. */
-static unsigned count_header(struct MHD_Connection *mhd, const char *name)
+static unsigned count_header(const ApiRequest *req, const char *name)
 {
         HeaderCount h = { name, 0 };
 
-        (void)MHD_get_connection_values(mhd, MHD_HEADER_KIND, count_one, &h);
+        (void)req->api->mhd.get_connection_values(req->mhd, MHD_HEADER_KIND, count_one, &h);
         return h.n;
 }
 
-static const char *header(struct MHD_Connection *mhd, const char *name)
+static const char *header(const ApiRequest *req, const char *name)
 {
-        return MHD_lookup_connection_value(mhd, MHD_HEADER_KIND, name);
+        return req->api->mhd.lookup_connection_value(req->mhd, MHD_HEADER_KIND, name);
 }
 
 static bool is_json(const char *type)
@@ -175,11 +177,10 @@ static bool is_json(const char *type)
 /* How the body is delimited: one length, or chunks, and never both (request smuggling, RFC 9112, 6.3). */
 static int check_framing(ApiRequest *req)
 {
-        const char *encoding = header(req->mhd, "Transfer-Encoding"),
-                   *length = header(req->mhd, "Content-Length");
+        const char *encoding = header(req, "Transfer-Encoding"), *length = header(req, "Content-Length");
         unsigned long long bytes = length ? strtoull(length, NULL, 10) : 0;
 
-        unsigned n = count_header(req->mhd, "Content-Length") + count_header(req->mhd, "Transfer-Encoding");
+        unsigned n = count_header(req, "Content-Length") + count_header(req, "Transfer-Encoding");
 
         req->close = encoding || bytes > 0 || n > 1;
         if (n > 1 || (encoding && strcasecmp(encoding, "chunked") != 0))
@@ -188,7 +189,7 @@ static int check_framing(ApiRequest *req)
         if (bytes > req->api->limits.body)
                 return answer_problem(&req->answer, PROBLEM_BODY_TOO_LARGE, "at most %zu bytes are taken",
                                       req->api->limits.body);
-        if ((bytes > 0 || encoding) && !is_json(header(req->mhd, "Content-Type")))
+        if ((bytes > 0 || encoding) && !is_json(header(req, "Content-Type")))
                 return answer_problem(&req->answer, PROBLEM_MEDIA_TYPE,
                                       "send Content-Type: application/json with it");
         return 0;
@@ -231,6 +232,7 @@ static int check_head(ApiRequest *req, const char *method)
 
 static enum MHD_Result send_answer(ApiRequest *req)
 {
+        const Mhd *m = &req->api->mhd;
         const Answer *a = &req->answer;
         _cleanup_(freep) char *dump = a->body ? json_dumps(a->body, JSON_COMPACT) : NULL,
                               *text = dump ? strf("%s\n", dump) : NULL;
@@ -239,19 +241,19 @@ static enum MHD_Result send_answer(ApiRequest *req)
 
         if (!text)
                 return MHD_NO; /* closes the connection */
-        response = MHD_create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_COPY);
+        response = m->create_response_from_buffer(strlen(text), text, MHD_RESPMEM_MUST_COPY);
         if (!response)
                 return MHD_NO;
-        (void)MHD_add_response_header(response, "Content-Type",
-                                      a->problem ? "application/problem+json" : "application/json");
-        (void)MHD_add_response_header(response, "Cache-Control", "no-store");
-        (void)MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+        (void)m->add_response_header(response, "Content-Type",
+                                     a->problem ? "application/problem+json" : "application/json");
+        (void)m->add_response_header(response, "Cache-Control", "no-store");
+        (void)m->add_response_header(response, "X-Content-Type-Options", "nosniff");
         if (*a->allow)
-                (void)MHD_add_response_header(response, "Allow", a->allow);
+                (void)m->add_response_header(response, "Allow", a->allow);
         if (req->close)
-                (void)MHD_add_response_header(response, "Connection", "close");
-        r = MHD_queue_response(req->mhd, (unsigned)a->status, response);
-        MHD_destroy_response(response);
+                (void)m->add_response_header(response, "Connection", "close");
+        r = m->queue_response(req->mhd, (unsigned)a->status, response);
+        m->destroy_response(response);
         return r;
 }
 
@@ -351,7 +353,7 @@ enum MHD_Result http_request(void *cls, struct MHD_Connection *mhd, const char *
                 return send_answer(req);
         arm(req->connection, req->api->limits.deferred_usec);
         req->suspended = true;
-        MHD_suspend_connection(mhd);
+        req->api->mhd.suspend_connection(mhd);
         return MHD_YES;
 }
 
@@ -366,7 +368,7 @@ void http_answer(ApiRequest *req, int error, json_t *body, const Error *e)
         arm(req->connection, req->api->limits.request_usec);
         if (req->suspended) {
                 req->suspended = false;
-                MHD_resume_connection(req->mhd);
+                req->api->mhd.resume_connection(req->mhd);
                 /* That alone wakes nobody. */
                 (void)sd_event_source_set_time_relative(req->connection->listener->timer, 0);
                 (void)sd_event_source_set_enabled(req->connection->listener->timer, SD_EVENT_ONESHOT);

@@ -2,10 +2,9 @@
 #pragma once
 
 #include "api/api.h"
+#include "api/mhd.h"
 #include "api/peer.h"
 #include "api/routes.h"
-
-#include <microhttpd.h>
 
 /* Inside of the server: api.c owns the sockets and the loop, http.c the requests. */
 
@@ -17,16 +16,19 @@ struct Api {
         const ApiBackend *backend;
         void *userdata;
         ApiLimits limits;
+        bool loaded; /* mhd and group, when somebody connects for the first time */
+        Mhd mhd;
         gid_t group; /* who may write besides root and us; (gid_t)-1 = no such group */
         Listener *listeners;
         ApiRequest *deferred; /* requests that the backend still holds */
 };
 
-/* One socket: libmicrohttpd's epoll descriptor in our loop, a timer for what it holds unread, and one that
- * ends a pause for want of descriptors. */
+/* One socket: until somebody connects it is itself in our loop, after that libmicrohttpd's epoll descriptor
+ * is; a timer for what that holds unread, and one that ends a pause for want of descriptors. */
 struct Listener {
         Api *api;
-        struct MHD_Daemon *mhd;
+        int fd;                 /* -1 = libmicrohttpd has it */
+        struct MHD_Daemon *mhd; /* NULL = nobody has connected yet */
         sd_event_source *io, *timer, *pause;
         bool short_of_fds; /* was told, and goes on */
         bool closed;       /* a connection was, since libmicrohttpd began to run last */
