@@ -43,6 +43,7 @@ static void lists_are_read_and_written(void **state)
                 { "0-65535", "0-65535", 0 },
                 { "0-65536", NULL, -E2BIG },
                 { "0-65535,70000", NULL, -E2BIG },
+                { "0-40000,0-40000", NULL, -E2BIG },
                 { "1-999999999", NULL, -E2BIG },
                 { "1000000000", NULL, -EINVAL },
                 { "3-2", NULL, -EINVAL },

@@ -110,7 +110,8 @@ static int take_number(const char **text, unsigned *ret)
         return 0;
 }
 
-static int take_range(const char **text, IrqList *l)
+/* room: for so many numbers, each time that they come. */
+static int take_range(const char **text, size_t *room, IrqList *l)
 {
         unsigned first, last;
         int r;
@@ -125,8 +126,9 @@ static int take_range(const char **text, IrqList *l)
         }
         if (r < 0 || last < first)
                 return -EINVAL;
-        if (last - first >= IRQ_LIST_MAX - l->n)
+        if (last - first >= *room)
                 return -E2BIG;
+        *room -= last - first + 1;
         for (unsigned irq = first; irq <= last && r >= 0; irq++)
                 r = irq_list_add(l, irq);
         return r;
@@ -134,11 +136,12 @@ static int take_range(const char **text, IrqList *l)
 
 int irq_list_parse(const char *text, IrqList *ret)
 {
+        size_t room = IRQ_LIST_MAX;
         IrqList l = { 0 };
         int r = 0;
 
         while (*text && r >= 0) {
-                r = take_range(&text, &l);
+                r = take_range(&text, &room, &l);
                 if (r >= 0 && *text && (*text++ != ',' || !*text))
                         r = -EINVAL;
         }

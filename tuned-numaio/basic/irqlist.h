@@ -31,8 +31,8 @@ void irq_list_remove_all(IrqList *l, const IrqList *what);
 void irq_list_keep_all(IrqList *l, const IrqList *what);
 
 /* Parses numbers and ranges, "4,24-31"; "" = none. No blanks, no leading zeros, ascending inside a range.
- * Returns 0, -EINVAL, -E2BIG for more than IRQ_LIST_MAX, or -ENOMEM; *ret is replaced, and untouched on
- * failure. */
+ * Returns 0, -EINVAL, -E2BIG for more than IRQ_LIST_MAX (one that comes again counts again), or -ENOMEM; *ret
+ * is replaced, and untouched on failure. */
 int irq_list_parse(const char *text, IrqList *ret);
 
 /* The same form; the caller frees. NULL when memory is short. */
