@@ -191,7 +191,8 @@ static int on_reply(void *userdata, const WriterReply *p, int fd)
         FUZZ_REQUIRE(p->flags & WRITER_LAST || q->op == WRITER_LIST);
         FUZZ_REQUIRE(q->op == WRITER_LIST || p->kind == q->kind);
         FUZZ_REQUIRE(!(p->flags & WRITER_WRITTEN) || d->written);
-        FUZZ_REQUIRE(!(p->flags & WRITER_NO_LEDGER) || (p->error < 0 && !d->tried));
+        FUZZ_REQUIRE(!(p->flags & WRITER_NO_LEDGER) || p->error < 0);
+        FUZZ_REQUIRE(!(p->flags & WRITER_NO_LEDGER) || q->op != WRITER_SET || !d->tried);
         FUZZ_REQUIRE(!(p->flags & WRITER_REFUSED) || p->error < 0);
         FUZZ_REQUIRE(!(p->flags & WRITER_HELD) || (q->op == WRITER_LIST && !*p->path && *p->device));
         FUZZ_REQUIRE(!(p->flags & WRITER_SCRIPT) || q->op == WRITER_BAN);

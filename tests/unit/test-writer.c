@@ -587,6 +587,11 @@ static void restore_that_fails(void **state)
         assert_int_equal(restore(d, IRQ30), -EINVAL);
         expect_reply(d, false, "0-7", "3", "3");
         expect_event(d, "restore irq.affinity 3->0-7 -22");
+        /* The kernel may say so while the object is there. */
+        d->error = -ENOENT;
+        assert_int_equal(restore(d, IRQ30), -ENOENT);
+        expect_reply(d, false, "0-7", "3", "3");
+        assert_int_equal(ledger_count(d->ledger), 1);
         d->error = 0;
         assert_int_equal(restore(d, IRQ30), 0);
         expect_reply(d, true, "0-7", "3", "0-7");

@@ -434,7 +434,7 @@ static int restore_entry(Writer *w, const Operation *op, const LedgerEntry *e)
                 PUT(w->reply.value, now);
                 r = write_first(w, op, e, now);
         }
-        if (r < 0 && r != -ENOENT)
+        if (r < 0 && !(r == -ENOENT && is_gone(w, e)))
                 return r;
         forgotten = ledger_forget(w->ledger, e->path);
         if (forgotten < 0)
