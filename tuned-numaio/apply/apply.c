@@ -297,7 +297,7 @@ static void finish(Applier *a, Job *job, int error, const WriterReply *reply, in
                               : "",
                 .path = j->path,
                 .error = error,
-                .no_ledger = reply && (reply->flags & WRITER_NO_LEDGER),
+                .no_ledger = error < 0 && reply && (reply->flags & WRITER_NO_LEDGER),
                 .written = reply && (reply->flags & WRITER_WRITTEN),
                 .first = reply ? reply->first : "",
                 .set = j->value ? j->value
