@@ -242,6 +242,19 @@ static bool send_reply(Lie *l, size_t size, unsigned n_fds)
         return sendmsg(l->peer, &m, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
 }
 
+/* QEMU's user emulation keeps those open that it cuts off. */
+static unsigned fds_max(void)
+{
+        const char *emulator = getenv("TEST_EMULATED");
+        static bool told;
+
+        if (emulator && !told)
+                printf("skipped: more than two descriptors: %s keeps those that there is no room for\n",
+                       emulator);
+        told = true;
+        return emulator ? 2 : FDS_MAX;
+}
+
 static void answer(Code *c, Lie *l)
 {
         const uint8_t how = code_byte(c);
@@ -251,7 +264,7 @@ static void answer(Code *c, Lie *l)
         fill_in(c, l);
         if (how & 0x80)
                 size = spoil(c, l);
-        if (!send_reply(l, size, how % (FDS_MAX + 1)))
+        if (!send_reply(l, size, how % (fds_max() + 1)))
                 return;
         if (l->n_pending > 0 && l->reply.flags & WRITER_LAST)
                 memmove(&l->pending[0], &l->pending[1], --l->n_pending * sizeof(l->pending[0]));
