@@ -17,9 +17,9 @@ typedef struct ApiRequest ApiRequest;
 /* Returned by a callback that will answer later, by api_request_done(). */
 #define API_DEFERRED 1
 
-/* What the API asks of whoever runs it. Readers return a new reference; NULL = memory is short, or for a
- * single device or decision: there is none of this id. devices and decisions give arrays, which the API
- * filters and wraps.
+/* What the API asks of whoever runs it. Readers return a new reference; NULL = memory is short. A
+ * single device or decision is null when there is none of this id. devices and decisions give arrays, which
+ * the API filters and wraps.
  *
  * rates and the writers return 0 with *ret set, API_DEFERRED, or a negative errno with the text in *e
  * (-ENOENT: no such device; -EBUSY: another one is running; -ENOTCONN: no writer; -EOPNOTSUPP: not possible

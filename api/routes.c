@@ -92,7 +92,7 @@ static int answer_list(const Call *c, json_t *array, Answer *a)
 
 static int answer_one(const Call *c, const char *kind, json_t *item, Answer *a)
 {
-        if (item)
+        if (!json_is_null(item))
                 return answer_ok(a, item);
         (void)answer_problem(a, PROBLEM_NOT_FOUND, "no %s has the id %s", kind, c->id);
         return 0;

@@ -227,10 +227,10 @@ static json_t *get_devices(void *userdata)
         const Manager *m = userdata;
         json_t *a = json_array();
 
-        for (size_t i = 0; m->snapshot && i < m->snapshot->n_devices; i++) {
+        for (size_t i = 0; a && m->snapshot && i < m->snapshot->n_devices; i++) {
                 const Device *d = &m->snapshot->devices[i];
 
-                json_array_append_new(a, with_baseline(m, d, report_device(m->snapshot, m->plan, d)));
+                a = report_append(a, with_baseline(m, d, report_device(m->snapshot, m->plan, d)));
         }
         return a;
 }
@@ -240,7 +240,7 @@ static json_t *get_device(void *userdata, const char *id)
         const Manager *m = userdata;
         const Device *d = m->snapshot ? snapshot_device(m->snapshot, id) : NULL;
 
-        return d ? with_baseline(m, d, report_device_details(m->snapshot, m->plan, d)) : NULL;
+        return d ? with_baseline(m, d, report_device_details(m->snapshot, m->plan, d)) : json_null();
 }
 
 static json_t *get_decisions(void *userdata)
@@ -248,8 +248,8 @@ static json_t *get_decisions(void *userdata)
         const Manager *m = userdata;
         json_t *a = json_array();
 
-        for (size_t i = 0; i < book_count(m->book); i++)
-                json_array_append_new(a, decision_to_json(book_at(m->book, i)));
+        for (size_t i = 0; a && i < book_count(m->book); i++)
+                a = report_append(a, decision_to_json(book_at(m->book, i)));
         return a;
 }
 
@@ -258,7 +258,7 @@ static json_t *get_decision(void *userdata, const char *id)
         const Manager *m = userdata;
         const Decision *d = book_find(m->book, id);
 
-        return d ? decision_to_json(d) : NULL;
+        return d ? decision_to_json(d) : json_null();
 }
 
 /* --- writers --- */
@@ -367,7 +367,7 @@ static json_t *answer_body(const Manager *m, const Request *q)
                 const Decision *d = book_at(m->book, i);
 
                 if (is_answer(m, q, d))
-                        json_array_append_new(a, decision_to_json(d));
+                        a = report_append(a, decision_to_json(d));
         }
         return json_pack("{s:o, s:i}", "changes", a, "left", (int)count_pending(m, q->device));
 }

@@ -50,7 +50,7 @@ class Daemon:
         path.unlink(missing_ok=True)
         self.notify.bind(str(path))
         threading.Thread(target=self.listen, args=(self.notify,), daemon=True).start()
-        environment = dict(os.environ, NOTIFY_SOCKET=str(path), NUMAIO_LOG_LEVEL=level)
+        environment = dict(how.pop("environment", os.environ), NOTIFY_SOCKET=str(path), NUMAIO_LOG_LEVEL=level)
         self.process = subprocess.Popen(
             [binary, "--root", root, "--api-dir", folder, *options], env=environment, **how)
         self.running.append(self)

@@ -22,7 +22,7 @@ static json_t *array(void *userdata)
 static json_t *by_id(void *userdata, const char *id)
 {
         FUZZ_REQUIRE(*id && !strchr(id, '/'));
-        return strlen(id) % 2 ? json_object() : NULL;
+        return strlen(id) % 2 ? json_object() : json_null();
 }
 
 static int change(void *userdata, ApiRequest *req, const json_t *body, json_t **ret, Error *e)

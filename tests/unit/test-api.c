@@ -44,7 +44,7 @@ static json_t *devices(void *userdata)
 
 static json_t *device(void *userdata, const char *id)
 {
-        return strcmp(id, "pci:0000:21:00.0") == 0 ? json_pack("{s:s}", "id", id) : NULL;
+        return strcmp(id, "pci:0000:21:00.0") == 0 ? json_pack("{s:s}", "id", id) : json_null();
 }
 
 static json_t *decisions(void *userdata)

@@ -180,7 +180,7 @@ static const char good_policy[] = "version: 1\n"
 
 static const char bad_policy[] = "version: 1\n"
                                  "rules:\n"
-                                 "  - nam: one\n"
+                                 "  - label: one\n"
                                  "    match: {class: [hbaa]}\n"
                                  "    set: {cpus: x, irq: {mode: spreed, mode: leave}}\n";
 

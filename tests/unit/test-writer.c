@@ -886,6 +886,47 @@ static void nobody_to_ban(void **state)
         assert_int_equal(ban(d, SOCKET, ""), 0);
 }
 
+/* Sets the mask of a workqueue of its own, which is made for that and goes again unless it is to stay. */
+static void set_queue(Desk *d, unsigned i, bool stays)
+{
+        _cleanup_(freep) char *path = strf("sys/devices/virtual/workqueue/iscsi_q_%u/cpumask", 100 + i);
+        _cleanup_(freep) char *folder =
+                strf("%s/sys/devices/virtual/workqueue/iscsi_q_%u", d->machine.dir, 100 + i);
+
+        machine_put(&d->machine, path, "ff\n");
+        assert_int_equal(set(d, path, "30"), 0);
+        if (!stays)
+                remove_folder(folder);
+}
+
+/* Sessions come and go for years: what is gone is forgotten whenever the ledger has grown by 1,024 entries,
+ * and nothing that is still there. */
+static void ledger_is_tidied(void **state)
+{
+        Desk *d = *state;
+        size_t most = 0;
+
+        d->sink = d->kernel; /* without a look at the ledger in each write */
+        assert_int_equal(set(d, IRQ30, "3"), 0);
+        for (unsigned i = 0; i < 4000; i++) {
+                set_queue(d, i, i % 1000 == 0);
+                most = ledger_count(d->ledger) > most ? ledger_count(d->ledger) : most;
+        }
+        assert_in_range(most, 1024, 1100);
+        assert_in_range(ledger_size(d), 1, 1 << 20);
+        open_ledger(d);
+        assert_int_equal(restore(d, IRQ30), 0);
+        machine_expect(&d->machine, IRQ30, "0-7");
+        for (unsigned i = 0; i < 4000; i += 1000) {
+                _cleanup_(freep) char *path =
+                        strf("sys/devices/virtual/workqueue/iscsi_q_%u/cpumask", 100 + i);
+
+                machine_expect(&d->machine, path, "30");
+                assert_int_equal(restore(d, path), 0);
+                machine_expect(&d->machine, path, "ff");
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -918,6 +959,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(values_of_any_length, setup, teardown),
                 cmocka_unit_test_setup_teardown(no_netlink_on_copies, setup, teardown),
                 cmocka_unit_test_setup_teardown(serves_a_socket, setup, teardown),
+                cmocka_unit_test_setup_teardown(ledger_is_tidied, setup, teardown),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,10 +23,15 @@ static size_t utf8_length(const unsigned char *s)
 json_t *report_text(const char *s)
 {
         _cleanup_(freep) char *copy = NULL;
+        const char *end = s;
         size_t n;
 
         if (!s)
                 return json_null();
+        while (*end && (n = utf8_length((const unsigned char *)end)) > 0)
+                end += n;
+        if (!*end)
+                return json_string(s);
         copy = strdup(s);
         if (!copy)
                 return NULL;
@@ -75,8 +80,7 @@ static json_t *texts(const Strv *v)
         return a;
 }
 
-/* Appends to an array, which is released when that fails; both may be NULL (memory is short). */
-static json_t *append(json_t *array, json_t *item)
+json_t *report_append(json_t *array, json_t *item)
 {
         if (array && json_array_append_new(array, item) == 0)
                 return array;
@@ -107,9 +111,9 @@ json_t *report_topology(const Snapshot *s)
         json_t *nodes = json_array();
 
         for (size_t i = 0; nodes && i < s->n_nodes; i++)
-                nodes = append(nodes,
-                               json_pack("{s:i, s:o, s:o}", "id", s->nodes[i].id, "cpus",
-                                         cpulist(s->nodes[i].cpus), "distance", distances(s, &s->nodes[i])));
+                nodes = report_append(nodes, json_pack("{s:i, s:o, s:o}", "id", s->nodes[i].id, "cpus",
+                                                       cpulist(s->nodes[i].cpus), "distance",
+                                                       distances(s, &s->nodes[i])));
         return json_pack("{s:o, s:b, s:b, s:o, s:o, s:o, s:I, s:o, s:o}", "nodes", nodes, "numa", s->numa,
                          "overlapping", s->overlapping, "online", cpulist(s->online), "isolated",
                          cpulist(s->isolated), "nohz_full", cpulist(s->nohz_full), "cpus",
@@ -168,7 +172,7 @@ static json_t *scsi_hosts(const Device *d)
         json_t *a = json_array();
 
         for (size_t i = 0; a && i < d->n_scsi_hosts; i++)
-                a = append(a, json_integer(d->scsi_hosts[i]));
+                a = report_append(a, json_integer(d->scsi_hosts[i]));
         return a;
 }
 
@@ -230,7 +234,7 @@ static json_t *workqueues(const Snapshot *s, const Device *d)
 
         for (size_t i = 0; a && i < s->n_workqueues; i++)
                 if (s->workqueues[i].device >= 0 && &s->devices[s->workqueues[i].device] == d)
-                        a = append(a, workqueue(s, &s->workqueues[i]));
+                        a = report_append(a, workqueue(s, &s->workqueues[i]));
         return a;
 }
 
@@ -240,7 +244,7 @@ json_t *report_device_details(const Snapshot *s, const Plan *p, const Device *d)
         int node = report_planned_node(p, d);
 
         for (size_t i = 0; irqs && i < d->n_vectors; i++)
-                irqs = append(irqs, vector(s, &d->vectors[i], node));
+                irqs = report_append(irqs, vector(s, &d->vectors[i], node));
         if (json_object_set_new(o, "irqs", irqs) < 0 ||
             json_object_set_new(o, "workqueues", workqueues(s, d)) < 0) {
                 json_decref(o);
@@ -316,11 +320,11 @@ json_t *report_plan(const Snapshot *s, const Plan *p)
         json_t *devices = json_array(), *changes = json_array(), *verdicts = json_array();
 
         for (size_t i = 0; devices && i < s->n_devices; i++)
-                devices = append(devices, planned_device(s, p, &s->devices[i]));
+                devices = report_append(devices, planned_device(s, p, &s->devices[i]));
         for (size_t i = 0; changes && i < p->n_changes; i++)
-                changes = append(changes, report_change(&p->changes[i]));
+                changes = report_append(changes, report_change(&p->changes[i]));
         for (size_t i = 0; verdicts && i < p->n_verdicts; i++)
-                verdicts = append(verdicts, report_verdict(&p->verdicts[i]));
+                verdicts = report_append(verdicts, report_verdict(&p->verdicts[i]));
         return json_pack("{s:o, s:o, s:o}", "devices", devices, "changes", changes, "verdicts", verdicts);
 }
 

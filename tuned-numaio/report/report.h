@@ -13,6 +13,9 @@
 
 /* A string; bytes that are no UTF-8 (a netdev may have any name) become "?", NULL becomes null. */
 json_t *report_text(const char *s);
+/* Appends to an array and returns it; takes the item's reference over. Where one of them is NULL (memory is
+ * short) the other is released, and the result is NULL. */
+json_t *report_append(json_t *array, json_t *item);
 
 /* {nodes: [{id, cpus, distance: {"0": 10, ...}}], numa, overlapping, online, isolated, nohz_full, cpus: N,
  * kernel, absent: [...]} */
