@@ -261,6 +261,9 @@ static int read_without_openat2(const Root *copy)
                 return 1;
         if (root_open("/", &live) < 0 || root_read(live, &text, "proc/sys/kernel/ostype") < 0)
                 bad |= 2;
+        free(STEAL_PTR(text));
+        if (!live || root_read_plain(live, &text, "proc/sys/kernel/ostype") < 0)
+                bad |= 2;
         if (root_read(copy, &text, "list") != -ENOSYS)
                 bad |= 4;
         free(text);
