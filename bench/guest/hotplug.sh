@@ -10,13 +10,8 @@ rounds=100 irqbalance_rounds=20
 
 # measure WHO ROUNDS LIMIT_MS
 measure() {
-	local n=0
-	/usr/lib/vm/irq-watch $NIC3 6-7 "$2" "$3" >"$state/measured" 2>&1
-	while read -r line; do
-		printf '# %s %s\n' "$1" "$line"
-		n=$((n + 1))
-	done <"$state/measured"
-	check_eq "$1 was watched $2 times" "$n" "$2"
+	/usr/lib/vm/irq-watch $NIC3 6-7 "$2" "$3" 2>&1 | tee "$state/measured" | sed -u "s/^/# $1 /"
+	check_eq "$1 was watched $2 times" "$(wc -l <"$state/measured")" "$2"
 }
 
 # New vectors start on CPU 0: none is right by chance.
