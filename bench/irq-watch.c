@@ -45,6 +45,13 @@ static int64_t now_us(void)
         return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
 }
 
+static void sleep_us(long usec)
+{
+        const struct timespec ts = { .tv_sec = usec / 1000000, .tv_nsec = usec % 1000000 * 1000 };
+
+        (void)nanosleep(&ts, NULL);
+}
+
 static uint64_t parse_list(const char *s)
 {
         uint64_t mask = 0;
@@ -169,7 +176,7 @@ static void one_round(const Watch *w, int number)
 
         snprintf(path, sizeof(path), "%s/unbind", w->driver);
         put(path, w->address);
-        usleep(QUIET_US);
+        sleep_us(QUIET_US);
         (void)has_come(w);
         begin = now_us();
         pid = give_back(w);
@@ -187,7 +194,7 @@ static void one_round(const Watch *w, int number)
                         right = now;
                 if (right >= 0 && now - right >= STAY_US)
                         break;
-                usleep(1000);
+                sleep_us(1000);
         }
         waitpid(pid, NULL, 0);
         printf("%d %lld %lld\n", number, requested < 0 || came < 0 ? -1 : (long long)(requested - came),
