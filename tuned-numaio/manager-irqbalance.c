@@ -90,9 +90,10 @@ static void on_irqbalance(void *userdata)
 {
         Manager *m = userdata;
 
-        if (!manager_look_for_irqbalance(m))
-                return;
-        manager_notify_status(m);
+        /* A socket's file is there a moment before the kernel lists the socket: the look that settles finds
+         * it. */
+        if (manager_look_for_irqbalance(m))
+                manager_notify_status(m);
         schedule_event(&m->schedule, manager_now(m));
         manager_continue(m);
 }
