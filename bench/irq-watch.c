@@ -218,8 +218,9 @@ int main(int argc, char **argv)
 {
         struct sockaddr_nl group = { .nl_family = AF_NETLINK, .nl_groups = 1 };
         Watch w = { 0 };
+        long rounds = argc == 5 ? strtol(argv[3], NULL, 10) : 0;
 
-        if (argc != 5) {
+        if (rounds < 1) {
                 fprintf(stderr, "usage: irq-watch ADDRESS CPULIST ROUNDS LIMIT_MS\n");
                 return 2;
         }
@@ -236,7 +237,7 @@ int main(int argc, char **argv)
                 fprintf(stderr, "%s has no driver, or no interrupts\n", w.address);
                 return 1;
         }
-        for (int i = 1; i <= atoi(argv[3]); i++)
+        for (int i = 1; i <= rounds; i++)
                 one_round(&w, i);
         return 0;
 }
