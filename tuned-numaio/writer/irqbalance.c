@@ -341,6 +341,6 @@ int irqbalance_hand_over(const Root *root, int folder, const char *path, const I
                 irq_list_keep_all(&answer.left_alone, &h.listed);
         ban_answer_clear(ret);
         *ret = answer;
-        answer = (BanAnswer) { 0 };
+        memset(&answer, 0, sizeof(answer)); /* the caller has it */
         return 0;
 }
