@@ -118,27 +118,42 @@ static int open_in_root(const Root *root, const char *path, int flags)
         return fd < 0 ? note(root, -errno) : (int)fd;
 }
 
-#define FORMAT_PATH(buffer, format)                                                  \
-        ({                                                                           \
-                va_list _ap;                                                         \
-                int _n;                                                              \
-                va_start(_ap, format);                                               \
-                _n = vsnprintf(buffer, sizeof(buffer), format, _ap);                 \
-                va_end(_ap);                                                         \
-                _n < 0 ? -EINVAL : (size_t)_n >= sizeof(buffer) ? -ENAMETOOLONG : 0; \
-        })
+static int _printf_(2, 0) format_path(char path[PATH_MAX], const char *format, va_list ap)
+{
+        int n = vsnprintf(path, PATH_MAX, format, ap);
 
-int root_open_file(const Root *root, int flags, const char *format, ...)
+        return n < 0 ? -EINVAL : n >= PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
+/* Opens a path, and tells of that as a use of this kind. */
+static int _printf_(4, 0)
+        open_formatted(const Root *root, RootUse use, int flags, const char *format, va_list ap)
 {
         char path[PATH_MAX];
         int r;
 
-        r = FORMAT_PATH(path, format);
+        r = format_path(path, format, ap);
         if (r < 0)
                 return r;
         r = open_in_root(root, path, flags);
-        tell(root, ROOT_LOOK, path, r < 0 ? r : 0);
+        tell(root, use, path, r < 0 ? r : 0);
         return r;
+}
+
+/* Calls function(..., format, ap) with what follows the format in the caller's own arguments. */
+#define CALL_FORMATTED(function, format, ...)            \
+        ({                                               \
+                va_list _ap;                             \
+                int _r;                                  \
+                va_start(_ap, format);                   \
+                _r = function(__VA_ARGS__, format, _ap); \
+                va_end(_ap);                             \
+                _r;                                      \
+        })
+
+int root_open_file(const Root *root, int flags, const char *format, ...)
+{
+        return CALL_FORMATTED(open_formatted, format, root, ROOT_LOOK, flags);
 }
 
 /* What a file holds. Most files here hold a few bytes, which need no memory of their own. */
@@ -234,6 +249,16 @@ static int read_path(const Root *root, const char *path, bool value, mode_t *ret
         return 0;
 }
 
+static int _printf_(5, 0) read_formatted(const Root *root, bool value, mode_t *ret_mode, Text *t,
+                                         const char *format, va_list ap)
+{
+        char path[PATH_MAX];
+        int r;
+
+        r = format_path(path, format, ap);
+        return r < 0 ? r : read_path(root, path, value, ret_mode, t);
+}
+
 static int steal_text(Text *t, char **ret)
 {
         char *s = t->heap ? STEAL_PTR(t->heap) : strndup(t->small, t->n);
@@ -247,24 +272,16 @@ static int steal_text(Text *t, char **ret)
 int root_read(const Root *root, char **ret, const char *format, ...)
 {
         _cleanup_(text_clear) Text t = { 0 };
-        char path[PATH_MAX];
-        int r;
+        int r = CALL_FORMATTED(read_formatted, format, root, false, NULL, &t);
 
-        r = FORMAT_PATH(path, format);
-        if (r >= 0)
-                r = read_path(root, path, false, NULL, &t);
         return r < 0 ? r : note(root, steal_text(&t, ret));
 }
 
 int root_read_value(const Root *root, char **ret, const char *format, ...)
 {
         _cleanup_(text_clear) Text t = { 0 };
-        char path[PATH_MAX];
-        int r;
+        int r = CALL_FORMATTED(read_formatted, format, root, true, NULL, &t);
 
-        r = FORMAT_PATH(path, format);
-        if (r >= 0)
-                r = read_path(root, path, true, NULL, &t);
         return r < 0 ? r : note(root, steal_text(&t, ret));
 }
 
@@ -316,17 +333,13 @@ int root_read_lines(const Root *root, RootLine line, void *userdata, const char 
 {
         _cleanup_(closep) int fd = -1;
         _cleanup_(text_clear) Text t = { 0 };
-        char path[PATH_MAX];
         int r;
 
-        r = FORMAT_PATH(path, format);
-        if (r < 0)
-                return r;
         if (root->watch) { /* it is told all of the file at once */
-                r = read_path(root, path, false, NULL, &t);
+                r = CALL_FORMATTED(read_formatted, format, root, false, NULL, &t);
                 return r < 0 ? r : hand_out(&t, true, line, userdata);
         }
-        fd = open_in_root(root, path, O_RDONLY);
+        fd = CALL_FORMATTED(open_formatted, format, root, ROOT_READ, O_RDONLY);
         return fd < 0 ? fd : read_lines(fd, line, userdata, &t);
 }
 
@@ -346,37 +359,25 @@ int root_read_plain(const Root *root, char **ret, const char *path)
 int root_read_int(const Root *root, int *ret, const char *format, ...)
 {
         _cleanup_(text_clear) Text t = { 0 };
-        char path[PATH_MAX];
-        int r;
+        int r = CALL_FORMATTED(read_formatted, format, root, true, NULL, &t);
 
-        r = FORMAT_PATH(path, format);
-        if (r >= 0)
-                r = read_path(root, path, true, NULL, &t);
         return r < 0 ? r : parse_int(text_data(&t), ret);
 }
 
 int root_read_cpulist(const Root *root, CpuSet **ret, const char *format, ...)
 {
         _cleanup_(text_clear) Text t = { 0 };
-        char path[PATH_MAX];
-        int r;
+        int r = CALL_FORMATTED(read_formatted, format, root, true, NULL, &t);
 
-        r = FORMAT_PATH(path, format);
-        if (r >= 0)
-                r = read_path(root, path, true, NULL, &t);
         return r < 0 ? r : note(root, cpuset_parse_list(text_data(&t), ret));
 }
 
 int root_read_cpulist_and_mode(const Root *root, CpuSet **ret, mode_t *ret_mode, const char *format, ...)
 {
         _cleanup_(text_clear) Text t = { 0 };
-        char path[PATH_MAX];
         mode_t mode;
-        int r;
+        int r = CALL_FORMATTED(read_formatted, format, root, true, &mode, &t);
 
-        r = FORMAT_PATH(path, format);
-        if (r >= 0)
-                r = read_path(root, path, true, &mode, &t);
         if (r >= 0)
                 r = note(root, cpuset_parse_list(text_data(&t), ret));
         if (r >= 0)
@@ -387,29 +388,20 @@ int root_read_cpulist_and_mode(const Root *root, CpuSet **ret, mode_t *ret_mode,
 int root_read_cpumask(const Root *root, CpuSet **ret, const char *format, ...)
 {
         _cleanup_(text_clear) Text t = { 0 };
-        char path[PATH_MAX];
-        int r;
+        int r = CALL_FORMATTED(read_formatted, format, root, true, NULL, &t);
 
-        r = FORMAT_PATH(path, format);
-        if (r >= 0)
-                r = read_path(root, path, true, NULL, &t);
         return r < 0 ? r : note(root, cpuset_parse_mask(text_data(&t), ret));
 }
 
 int root_list(const Root *root, Strv *ret, const char *format, ...)
 {
-        _cleanup_(closep) int fd = -1;
-        char path[PATH_MAX];
+        _cleanup_(closep) int fd =
+                CALL_FORMATTED(open_formatted, format, root, ROOT_LIST, O_RDONLY | O_DIRECTORY);
         struct dirent *e;
         Strv names = { 0 };
         DIR *d;
         int r;
 
-        r = FORMAT_PATH(path, format);
-        if (r < 0)
-                return r;
-        fd = open_in_root(root, path, O_RDONLY | O_DIRECTORY);
-        tell(root, ROOT_LIST, path, fd < 0 ? fd : 0);
         if (fd < 0)
                 return fd;
         d = fdopendir(fd);
@@ -435,18 +427,12 @@ int root_list(const Root *root, Strv *ret, const char *format, ...)
 
 int root_realpath(const Root *root, char **ret, const char *format, ...)
 {
-        _cleanup_(closep) int fd = -1;
-        char path[PATH_MAX], self[64], target[PATH_MAX];
+        _cleanup_(closep) int fd = CALL_FORMATTED(open_formatted, format, root, ROOT_LOOK, O_PATH);
+        char self[64], target[PATH_MAX];
         size_t prefix;
         ssize_t n;
         char *copy;
-        int r;
 
-        r = FORMAT_PATH(path, format);
-        if (r < 0)
-                return r;
-        fd = open_in_root(root, path, O_PATH);
-        tell(root, ROOT_LOOK, path, fd < 0 ? fd : 0);
         if (fd < 0)
                 return fd;
         snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
@@ -466,18 +452,13 @@ int root_realpath(const Root *root, char **ret, const char *format, ...)
 
 int root_read_link_name(const Root *root, char **ret, const char *format, ...)
 {
-        _cleanup_(closep) int fd = -1;
-        char path[PATH_MAX], target[PATH_MAX];
+        _cleanup_(closep) int fd =
+                CALL_FORMATTED(open_formatted, format, root, ROOT_LINK, O_PATH | O_NOFOLLOW);
+        char target[PATH_MAX];
         const char *name;
         ssize_t n;
         char *copy;
-        int r;
 
-        r = FORMAT_PATH(path, format);
-        if (r < 0)
-                return r;
-        fd = open_in_root(root, path, O_PATH | O_NOFOLLOW);
-        tell(root, ROOT_LINK, path, fd < 0 ? fd : 0);
         if (fd < 0)
                 return fd;
         n = readlinkat(fd, "", target, sizeof(target) - 1);
@@ -494,15 +475,8 @@ int root_read_link_name(const Root *root, char **ret, const char *format, ...)
 
 int root_stat(const Root *root, struct stat *ret, const char *format, ...)
 {
-        _cleanup_(closep) int fd = -1;
-        char path[PATH_MAX];
-        int r;
+        _cleanup_(closep) int fd = CALL_FORMATTED(open_formatted, format, root, ROOT_LOOK, O_PATH);
 
-        r = FORMAT_PATH(path, format);
-        if (r < 0)
-                return r;
-        fd = open_in_root(root, path, O_PATH);
-        tell(root, ROOT_LOOK, path, fd < 0 ? fd : 0);
         if (fd < 0)
                 return fd;
         return fstat(fd, ret) < 0 ? -errno : 0;
@@ -510,12 +484,7 @@ int root_stat(const Root *root, struct stat *ret, const char *format, ...)
 
 bool root_exists(const Root *root, const char *format, ...)
 {
-        _cleanup_(closep) int fd = -1;
-        char path[PATH_MAX];
+        _cleanup_(closep) int fd = CALL_FORMATTED(open_formatted, format, root, ROOT_LOOK, O_PATH);
 
-        if (FORMAT_PATH(path, format) < 0)
-                return false;
-        fd = open_in_root(root, path, O_PATH);
-        tell(root, ROOT_LOOK, path, fd < 0 ? fd : 0);
         return fd >= 0;
 }
