@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static IrqList list(const char *text)
 {
@@ -406,6 +407,32 @@ static void a_broken_memo_is_none(void **state)
         }
 }
 
+/* One that is there and cannot be read now is not taken for none: what was sent would then count as the
+ * users'. */
+static void a_memo_out_of_reach_is_an_error(void **state)
+{
+        _cleanup_(ban_memo_clear)
+                BanMemo m = { .instance = strdup("@irqbalance7.sock 0"), .sent = list("24") };
+        _cleanup_(ban_memo_clear) BanMemo back = { 0 };
+        struct rlimit limit, few;
+        Folder *f = *state;
+        int next, r;
+
+        assert_int_equal(ban_memo_put(f->fd, &m), 0);
+        assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+        next = dup(f->fd);
+        assert_true(next >= 0);
+        close(next);
+        few = (struct rlimit) { .rlim_cur = (rlim_t)next, .rlim_max = limit.rlim_max };
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+        r = ban_memo_read(f->fd, &back);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+        assert_int_equal(r, -EMFILE);
+        assert_null(back.instance);
+        assert_int_equal(ban_memo_read(f->fd, &back), 0);
+        assert_list(&back.sent, "24");
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -422,6 +449,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(the_scripts_list_is_kept, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(a_memo_comes_back, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(a_broken_memo_is_none, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(a_memo_out_of_reach_is_an_error, set_up, tear_down),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

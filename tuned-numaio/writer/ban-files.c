@@ -140,8 +140,9 @@ int ban_memo_read(int folder, BanMemo *m)
         int r;
 
         r = read_file(folder, MEMO_FILE, &text);
-        if (text)
-                r = parse_memo(text, m);
+        if (r < 0)
+                return r == -ENOENT || r == -EBADMSG ? 0 : r;
+        r = parse_memo(text, m);
         if (r >= 0 || r == -ENOMEM)
                 return r;
         ban_memo_clear(m);
