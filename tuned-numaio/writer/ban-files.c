@@ -2,70 +2,26 @@
 #include "writer/ban-files.h"
 
 #include "basic/strv.h"
+#include "writer/state-file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define LIST_FILE "irqs"
 #define MEMO_FILE "irqbalance"
 #define FILE_MAX  ((size_t)1 << 20)
 
+/* *ret is NULL when there is none, or none that was put here. */
 static int read_file(int folder, const char *name, char **ret)
 {
         _cleanup_(closep) int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-        _cleanup_(freep) char *text = NULL;
-        struct stat st;
-        ssize_t n;
-
-        if (fd < 0 || fstat(fd, &st) < 0)
-                return -errno;
-        if (!S_ISREG(st.st_mode) || (size_t)st.st_size > FILE_MAX)
-                return -EBADMSG;
-        text = malloc((size_t)st.st_size + 1);
-        if (!text)
-                return -ENOMEM;
-        n = pread(fd, text, (size_t)st.st_size, 0);
-        if (n < 0)
-                return -errno;
-        text[n] = '\0';
-        *ret = STEAL_PTR(text);
-        return 0;
-}
-
-static int write_text(int fd, const char *text)
-{
-        size_t n = strlen(text);
-
-        while (n > 0) {
-                ssize_t k = write(fd, text, n);
-
-                if (k < 0 && errno != EINTR)
-                        return -errno;
-                text += k > 0 ? k : 0;
-                n -= k > 0 ? (size_t)k : 0;
-        }
-        return 0;
-}
-
-/* Whole, or as it was. */
-static int put_file(int folder, const char *name, const char *text)
-{
-        _cleanup_(closep) int fd = -1;
-        char new_name[32];
+        size_t n;
         int r;
 
-        snprintf(new_name, sizeof(new_name), "%s.new", name);
-        fd = openat(folder, new_name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-        if (fd < 0)
-                return -errno;
-        r = write_text(fd, text);
-        if (r >= 0 && renameat(folder, new_name, folder, name) < 0)
-                r = -errno;
-        if (r < 0)
-                (void)unlinkat(folder, new_name, 0);
-        return r;
+        *ret = NULL;
+        r = fd < 0 ? -errno : state_file_read(fd, FILE_MAX, ret, &n);
+        return r == -ENOENT || r == -EBADMSG || r == -EFBIG ? 0 : r;
 }
 
 static char *one_in_a_line(const IrqList *l)
@@ -89,12 +45,12 @@ int ban_put_list(int folder, const IrqList *ours, bool *ret_changed)
         if (!text)
                 return -ENOMEM;
         r = read_file(folder, LIST_FILE, &before);
-        if (r < 0 && r != -ENOENT && r != -EBADMSG)
+        if (r < 0)
                 return r;
         *ret_changed = strcmp(before ? before : "", text) != 0;
         if (ours->n == 0)
                 return unlinkat(folder, LIST_FILE, 0) < 0 && errno != ENOENT ? -errno : 0;
-        return *ret_changed ? put_file(folder, LIST_FILE, text) : 0;
+        return *ret_changed ? state_file_replace(folder, LIST_FILE, text, strlen(text), NULL) : 0;
 }
 
 void ban_memo_clear(BanMemo *m)
@@ -140,8 +96,8 @@ int ban_memo_read(int folder, BanMemo *m)
         int r;
 
         r = read_file(folder, MEMO_FILE, &text);
-        if (r < 0)
-                return r == -ENOENT || r == -EBADMSG ? 0 : r;
+        if (r < 0 || !text)
+                return r;
         r = parse_memo(text, m);
         if (r >= 0 || r == -ENOMEM)
                 return r;
@@ -156,5 +112,5 @@ int ban_memo_put(int folder, const BanMemo *m)
 
         if (users && sent)
                 text = strf("instance %s\nusers %s\nsent %s\n", m->instance, users, sent);
-        return text ? put_file(folder, MEMO_FILE, text) : -ENOMEM;
+        return text ? state_file_replace(folder, MEMO_FILE, text, strlen(text), NULL) : -ENOMEM;
 }
