@@ -39,9 +39,14 @@ void drift_clear(Drift *d)
         *d = (Drift) { 0 };
 }
 
+bool drift_is_given_up(const Drift *d)
+{
+        return d->state == DRIFT_YIELDED || d->state == DRIFT_CONTESTED;
+}
+
 bool drift_is_left(const Drift *d)
 {
-        return d->state == DRIFT_REPORTED || d->state == DRIFT_YIELDED || d->state == DRIFT_CONTESTED;
+        return d->state == DRIFT_REPORTED || drift_is_given_up(d);
 }
 
 /* Nothing foreign is in force, as far as anybody cares; what was fought for stays in memory. */

@@ -83,6 +83,8 @@ void drift_clear(Drift *d);
 
 /* Whether the file is left to others: it is not written, and counts where it is. */
 bool drift_is_left(const Drift *d);
+/* Whether it is theirs for good, or for a long time: what is only reported is left too, but to nobody. */
+bool drift_is_given_up(const Drift *d);
 
 /* When to look at the file again, UINT64_MAX = no sooner than at others. */
 uint64_t drift_due(const Drift *d, uint64_t now);

@@ -45,15 +45,29 @@ static int add_placed(const Manager *m, const char *only, IrqList *l)
         return r;
 }
 
-/* What irqbalance is to leave alone. In the mode ask that is what somebody applied. */
-static int choose(const Manager *m, IrqList *l)
+/* Nobody places these any more, so that irqbalance may. */
+static int remove_given_up(const Manager *m, IrqList *l)
+{
+        _cleanup_(irq_list_clear) IrqList given_up = { 0 };
+        int r = 0;
+
+        for (size_t i = 0; i < book_count(m->book) && r >= 0; i++) {
+                const Decision *d = book_at(m->book, i);
+
+                if (d->irq > 0 && drift_is_given_up(&d->drift))
+                        r = irq_list_add(&given_up, (unsigned)d->irq);
+        }
+        irq_list_remove_all(l, &given_up);
+        return r;
+}
+
+/* What the plan has placed or places. In the mode ask that is what somebody applied. */
+static int choose_placed(const Manager *m, IrqList *l)
 {
         const bool ask = policy_defaults(m->policy)->apply == APPLY_ASK;
         const char *only = ask && m->request_active ? m->requests[0].device : NULL;
         int r;
 
-        if (policy_defaults(m->policy)->irqbalance != IRQBALANCE_BAN || m->stopping)
-                return 0;
         if (!ask || (m->forced && !only))
                 return add_placed(m, NULL, l);
         r = add_placed(m, NULL, l);
@@ -61,6 +75,17 @@ static int choose(const Manager *m, IrqList *l)
                 return r;
         irq_list_keep_all(l, &m->bans.asked);
         return m->forced ? add_placed(m, only, l) : 0;
+}
+
+/* What irqbalance is to leave alone. */
+static int choose(const Manager *m, IrqList *l)
+{
+        int r;
+
+        if (policy_defaults(m->policy)->irqbalance != IRQBALANCE_BAN || m->stopping)
+                return 0;
+        r = choose_placed(m, l);
+        return r < 0 ? r : remove_given_up(m, l);
 }
 
 /* --- handing over --- */

@@ -122,6 +122,7 @@ static void three_fights_are_enough(void **state)
         assert_int_equal(fight(&d, "31", 0), 40);
         assert_int_equal(d.state, DRIFT_CONTESTED);
         assert_true(drift_is_left(&d));
+        assert_true(drift_is_given_up(&d));
         assert_int_equal(d.n_fights, 3);
         assert_int_equal(d.next.now, at(40 + 3600).now);
         assert_true(drift_due(&d, at(40).now) == UINT64_MAX); /* the regular look finds its end */
@@ -347,6 +348,7 @@ static void yield_leaves_it_to_them(void **state)
         l.mode = ON_DRIFT_YIELD;
         assert_int_equal(step(&d, l, 0), 1);
         assert_int_equal(d.state, DRIFT_YIELDED);
+        assert_true(drift_is_given_up(&d));
         assert_int_equal(d.next.now, 0);
         assert_true(drift_due(&d, at(0).now) == UINT64_MAX);
         assert_int_equal(step(&d, l, 100000), 0);
@@ -379,6 +381,7 @@ static void report_says_each_change(void **state)
         l.mode = ON_DRIFT_REPORT;
         assert_int_equal(step(&d, l, 0), 1);
         assert_int_equal(d.state, DRIFT_REPORTED);
+        assert_true(drift_is_left(&d) && !drift_is_given_up(&d));
         assert_int_equal(step(&d, l, 1), 0);
         l.current = "30";
         assert_int_equal(step(&d, l, 2), 1);
