@@ -7,9 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <linux/magic.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <time.h>
 
 #define LOG_FILE "standin.log"
@@ -138,14 +136,11 @@ static int read_standin_json(Standin *s)
         return r;
 }
 
-/* Whether a file is the running kernel's, by whatever mount it came to be below the root. */
 static int refuse_kernel_file(int fd)
 {
-        struct statfs st;
+        int r = writer_is_kernel_file(fd);
 
-        if (fstatfs(fd, &st) < 0)
-                return -errno;
-        return st.f_type == PROC_SUPER_MAGIC || st.f_type == SYSFS_MAGIC ? -EPERM : 0;
+        return r > 0 ? -EPERM : r;
 }
 
 static int refuse_live_root(const Root *root)

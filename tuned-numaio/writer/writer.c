@@ -1,66 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "writer/writer.h"
+#include "writer/internal.h"
 
 #include "writer/ban-files.h"
 #include "writer/irqbalance.h"
-#include "writer/ops.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/magic.h>
 #include <linux/netlink.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/vfs.h>
 
 #define ISCSI_GROUP_ISCSID 1 /* include/scsi/iscsi_if.h: ISCSI_NL_GRP_ISCSID */
 
-struct Writer {
-        const Root *root;
-        Ledger *ledger;
-        const WriterSink *sink;
-        WriterLog log;
-        void *log_userdata;
-        WriterReply reply; /* the one being made: too large for the stack */
-        char *message;     /* room for one message and a byte more, so that a longer one shows */
-        size_t tidy_at;    /* so many entries, and the ledger is searched for what is gone */
-};
-
 #define TIDY_STEP 1024u
-
-/* Only files of procfs and sysfs may be written on the live machine, whatever is mounted where. */
-static int check_file_system(int fd)
-{
-        struct statfs st;
-
-        if (fstatfs(fd, &st) < 0)
-                return -errno;
-        return st.f_type == PROC_SUPER_MAGIC || st.f_type == SYSFS_MAGIC ? 0 : -EXDEV;
-}
-
-static int write_kernel(void *userdata, const Root *root, WriterKind kind, const char *path,
-                        const char *value)
-{
-        _cleanup_(closep) int fd = -1;
-        size_t size = strlen(value);
-        ssize_t n;
-        int r;
-
-        fd = root_open_file(root, O_WRONLY | O_NOFOLLOW, "%s", path);
-        if (fd < 0)
-                return fd;
-        r = root_is_live(root) ? check_file_system(fd) : 0;
-        if (r < 0)
-                return r;
-        do
-                n = write(fd, value, size);
-        while (n < 0 && errno == EINTR);
-        if (n < 0)
-                return -errno;
-        return (size_t)n == size ? 0 : -EIO;
-}
-
-const WriterSink writer_sink_kernel = { .write = write_kernel };
 
 int writer_new(const Root *root, Ledger *ledger, const WriterSink *sink, Writer **ret)
 {
@@ -94,14 +45,13 @@ void writer_set_log(Writer *w, WriterLog log, void *userdata)
         w->log_userdata = userdata;
 }
 
-static void log_event(const Writer *w, const WriterEvent *event)
+void writer_log_event(const Writer *w, const WriterEvent *event)
 {
         if (w->log)
                 w->log(w->log_userdata, event);
 }
 
-/* Reads the value of a file that no link leads to. */
-static int read_value(const Writer *w, const char *path, char **ret)
+int writer_read_value(const Writer *w, const char *path, char **ret)
 {
         char *text;
         int r;
@@ -117,15 +67,7 @@ static int read_value(const Writer *w, const char *path, char **ret)
         return 0;
 }
 
-/* The arrays have room for every string that passed the checks or came out of the ledger. */
-static void put_string(char *to, size_t size, const char *from)
-{
-        snprintf(to, size, "%s", from ? from : "");
-}
-
-#define PUT(array, from) put_string(array, sizeof(array), from)
-
-static void put_entry(WriterReply *reply, const LedgerEntry *e)
+void writer_put_entry(WriterReply *reply, const LedgerEntry *e)
 {
         if (!e)
                 return;
@@ -139,31 +81,6 @@ static void put_entry(WriterReply *reply, const LedgerEntry *e)
                 reply->flags |= WRITER_REFUSED;
         if (e->held)
                 reply->flags |= WRITER_HELD;
-}
-
-/* What a SET works with. */
-typedef struct SetJob {
-        const Operation *op;
-        const WriterRequest *request;
-        char *identity;
-        char *old_value;
-        char *previous; /* what the ledger said was set; NULL = nothing */
-        bool fresh;     /* the ledger had no first value of this object */
-} SetJob;
-
-static void set_job_done(SetJob *j)
-{
-        free(j->identity);
-        free(j->old_value);
-        free(j->previous);
-}
-
-/* The ledger's entry of the object that is at the path now. */
-static const LedgerEntry *find_same(const Writer *w, const SetJob *j)
-{
-        const LedgerEntry *e = ledger_find(w->ledger, j->request->path);
-
-        return e && e->kind == j->op->kind && strcmp(e->identity, j->identity) == 0 ? e : NULL;
 }
 
 /* The operation of an entry, which is as little to be trusted as a request. NULL = there is none. */
@@ -206,125 +123,17 @@ static void forget_gone(Writer *w)
         w->tidy_at = 2 * ledger_count(w->ledger) + TIDY_STEP;
 }
 
-static LedgerEntry entry_of_job(const SetJob *j)
+void writer_tidy(Writer *w)
 {
-        return (LedgerEntry) {
-                .path = (char *)j->request->path,
-                .device = (char *)j->request->device,
-                .id = (char *)j->request->id,
-                .identity = j->identity,
-                .kind = j->op->kind,
-                .first = j->old_value,
-        };
+        if (ledger_count(w->ledger) >= w->tidy_at)
+                forget_gone(w);
 }
 
-/* The value is there already: nothing to write, but what is in the ledger has to be true. */
-static int note_unchanged(Writer *w, const SetJob *j)
-{
-        const char *path = j->request->path;
-        int r;
-
-        if (!ledger_find(w->ledger, path))
-                return 0;
-        r = j->fresh ? ledger_forget(w->ledger, path) : ledger_put_set(w->ledger, path, j->request->value);
-        if (r < 0)
-                w->reply.flags |= WRITER_NO_LEDGER;
-        return r;
-}
-
-/* Both records are in the file before the knob is written, so that a kill at any instant leaves a ledger that
- * can put the first value back. */
-static int note_before_write(Writer *w, const SetJob *j)
-{
-        LedgerEntry entry = entry_of_job(j);
-        int r;
-
-        if (j->fresh) {
-                if (ledger_count(w->ledger) >= w->tidy_at)
-                        forget_gone(w);
-                r = ledger_put_first(w->ledger, &entry);
-                if (r < 0)
-                        return r;
-        }
-        r = ledger_put_set(w->ledger, j->request->path, j->request->value);
-        if (r < 0 && j->fresh)
-                (void)ledger_forget(w->ledger, j->request->path);
-        return r;
-}
-
-/* The write failed. When the file still says what it said, the ledger goes back too. Errors of the ledger
- * change nothing here: what it has too much of does no harm. */
-static void note_failure(Writer *w, const SetJob *j, int error)
-{
-        LedgerEntry entry = entry_of_job(j);
-
-        if (j->fresh)
-                (void)ledger_forget(w->ledger, j->request->path);
-        else if (j->previous)
-                (void)ledger_put_set(w->ledger, j->request->path, j->previous);
-        entry.refused = error;
-        if (error_is_refusal(error))
-                (void)ledger_put_refused(w->ledger, &entry);
-}
-
-static void read_back(Writer *w, const char *path)
+void writer_read_back(Writer *w, const char *path)
 {
         _cleanup_(freep) char *value = NULL;
 
-        PUT(w->reply.value, read_value(w, path, &value) >= 0 ? value : "");
-}
-
-static int write_set(Writer *w, const SetJob *j)
-{
-        const WriterRequest *q = j->request;
-        int r;
-
-        r = note_before_write(w, j);
-        if (r < 0) {
-                w->reply.flags |= WRITER_NO_LEDGER;
-                return r;
-        }
-        r = w->sink->write(w->sink->userdata, w->root, j->op->kind, q->path, q->value);
-        read_back(w, q->path);
-        if (r >= 0)
-                w->reply.flags |= WRITER_WRITTEN;
-        else if (operation_equal(j->op, w->reply.value, j->old_value) > 0)
-                note_failure(w, j, r);
-        log_event(w, &(WriterEvent) {
-                             .op = WRITER_SET,
-                             .knob = j->op->knob,
-                             .device = q->device,
-                             .path = q->path,
-                             .old_value = j->old_value,
-                             .new_value = q->value,
-                             .error = r,
-                     });
-        return r;
-}
-
-static int prepare_set(Writer *w, SetJob *j)
-{
-        const WriterRequest *q = j->request;
-        const LedgerEntry *e;
-        int r;
-
-        r = j->op->owner ? j->op->owner(w->root, q->path, q->device) : 0;
-        if (r >= 0)
-                r = j->op->identity(w->root, q->path, &j->identity);
-        if (r < 0)
-                return r;
-        e = find_same(w, j);
-        j->fresh = !e || !e->first;
-        if (e && e->set) {
-                j->previous = strdup(e->set);
-                if (!j->previous)
-                        return -ENOMEM;
-        }
-        r = read_value(w, q->path, &j->old_value);
-        if (r < 0)
-                return r;
-        PUT(w->reply.value, j->old_value);
-        return e ? e->refused : 0;
+        PUT(w->reply.value, writer_read_value(w, path, &value) >= 0 ? value : "");
 }
 
 static bool is_plain_text(const char *s)
@@ -335,61 +144,21 @@ static bool is_plain_text(const char *s)
         return true;
 }
 
-static int check_names(const WriterRequest *q)
+int writer_check_names(const WriterRequest *q)
 {
         return *q->device && is_plain_text(q->device) && is_plain_text(q->id) ? 0 : -EINVAL;
 }
 
-static int check_set(const Writer *w, const WriterRequest *q, const Operation **ret)
+void writer_log_denied(const Writer *w, const WriterRequest *q, int error)
 {
-        const Operation *op = operation_find(q->kind);
-        int r;
-
-        if (!op || !operation_accepts_path(op, q->path))
-                return -EOPNOTSUPP;
-        r = check_names(q);
-        if (r >= 0)
-                r = operation_check_value(op, q->value);
-        if (r < 0)
-                return r;
-        if (ledger_is_held(w->ledger, q->device))
-                return -EBUSY;
-        *ret = op;
-        return 0;
-}
-
-static void log_denied(const Writer *w, const WriterRequest *q, int error)
-{
-        log_event(w, &(WriterEvent) {
-                             .op = WRITER_SET,
-                             .denied = true,
-                             .device = q->device,
-                             .path = q->path,
-                             .new_value = q->value,
-                             .error = error,
-                     });
-}
-
-static int handle_set(Writer *w, const WriterRequest *q)
-{
-        _cleanup_(set_job_done) SetJob j = { .request = q };
-        int r;
-
-        r = check_set(w, q, &j.op);
-        if (r == -EOPNOTSUPP || r == -EINVAL)
-                log_denied(w, q, r);
-        if (r >= 0)
-                r = prepare_set(w, &j);
-        if (r >= 0)
-                r = operation_equal(j.op, j.old_value, q->value);
-        if (r >= 0)
-                r = r ? note_unchanged(w, &j) : write_set(w, &j);
-        w->reply.error = r;
-        if (j.identity)
-                put_entry(&w->reply, find_same(w, &j));
-        PUT(w->reply.device, q->device);
-        PUT(w->reply.id, q->id);
-        return r;
+        writer_log_event(w, &(WriterEvent) {
+                                    .op = WRITER_SET,
+                                    .denied = true,
+                                    .device = q->device,
+                                    .path = q->path,
+                                    .new_value = q->value,
+                                    .error = error,
+                            });
 }
 
 /* Writes the first value where the file says something else. */
@@ -407,16 +176,16 @@ static int write_first(Writer *w, const Operation *op, const LedgerEntry *e, con
         r = w->sink->write(w->sink->userdata, w->root, op->kind, e->path, e->first);
         if (r >= 0)
                 w->reply.flags |= WRITER_WRITTEN;
-        read_back(w, e->path);
-        log_event(w, &(WriterEvent) {
-                             .op = WRITER_RESTORE,
-                             .knob = op->knob,
-                             .device = e->device,
-                             .path = e->path,
-                             .old_value = now,
-                             .new_value = e->first,
-                             .error = r,
-                     });
+        writer_read_back(w, e->path);
+        writer_log_event(w, &(WriterEvent) {
+                                    .op = WRITER_RESTORE,
+                                    .knob = op->knob,
+                                    .device = e->device,
+                                    .path = e->path,
+                                    .old_value = now,
+                                    .new_value = e->first,
+                                    .error = r,
+                            });
         return r;
 }
 
@@ -429,7 +198,7 @@ static int restore_entry(Writer *w, const Operation *op, const LedgerEntry *e)
         if (r >= 0 && strcmp(identity, e->identity) != 0)
                 r = -ENOENT;
         if (r >= 0)
-                r = read_value(w, e->path, &now);
+                r = writer_read_value(w, e->path, &now);
         if (r >= 0) {
                 PUT(w->reply.value, now);
                 r = write_first(w, op, e, now);
@@ -451,7 +220,7 @@ static int handle_restore(Writer *w, const WriterRequest *q)
                 return 0;
         if (!op)
                 return -EOPNOTSUPP;
-        put_entry(&w->reply, e);
+        writer_put_entry(&w->reply, e);
         return restore_entry(w, op, e);
 }
 
@@ -459,7 +228,7 @@ static int handle_hold(Writer *w, const WriterRequest *q)
 {
         int r;
 
-        r = check_names(q);
+        r = writer_check_names(q);
         if (r < 0)
                 return r;
         return q->op == WRITER_HOLD ? ledger_hold(w->ledger, q->device)
@@ -488,26 +257,34 @@ static int open_iscsi(const Writer *w, int *ret_fd)
         return 0;
 }
 
-static int handle_list(Writer *w, WriterSend send, void *userdata)
+/* Empties the reply, but for what says which request it answers. */
+static void begin_reply(Writer *w, const WriterRequest *q, uint32_t kind)
 {
-        const WriterReply empty = { .version = w->reply.version, .op = w->reply.op, .seq = w->reply.seq };
+        memset(&w->reply, 0, sizeof(w->reply));
+        w->reply.version = WRITER_PROTOCOL_VERSION;
+        w->reply.op = q->op;
+        w->reply.kind = kind;
+        w->reply.seq = q->seq;
+}
+
+static int handle_list(Writer *w, const WriterRequest *q, WriterSend send, void *userdata)
+{
         int r;
 
         forget_gone(w);
         for (size_t i = 0; i < ledger_count(w->ledger); i++) {
                 const LedgerEntry *e = ledger_entry(w->ledger, i);
 
-                w->reply = empty;
-                w->reply.kind = e->kind;
+                begin_reply(w, q, e->kind);
                 w->reply.error = e->refused;
-                put_entry(&w->reply, e);
+                writer_put_entry(&w->reply, e);
                 if (operation_of(e))
-                        read_back(w, e->path);
+                        writer_read_back(w, e->path);
                 r = send(userdata, &w->reply, -1);
                 if (r < 0)
                         return r;
         }
-        w->reply = empty;
+        begin_reply(w, q, 0);
         return 0;
 }
 
@@ -547,10 +324,10 @@ static int handle_ban(Writer *w, const WriterRequest *q)
         bool changed;
 
         r = check_ban(q, &ours);
-        if (r < 0) {
-                log_denied(w, q, r);
+        if (r < 0 && r != -ENOMEM)
+                writer_log_denied(w, q, r);
+        if (r < 0)
                 return r;
-        }
         r = ban_put_list(folder, &ours, &changed);
         if (r >= 0 && *q->path)
                 r = irqbalance_hand_over(w->root, folder, q->path, &ours, changed, &answer);
@@ -576,17 +353,13 @@ int writer_handle(Writer *w, const WriterRequest *q, size_t size, WriterSend sen
 
         if (!is_message(q, size))
                 return -EPROTO;
-        memset(&w->reply, 0, sizeof(w->reply));
-        w->reply.version = WRITER_PROTOCOL_VERSION;
-        w->reply.op = q->op;
-        w->reply.kind = q->kind;
-        w->reply.seq = q->seq;
+        begin_reply(w, q, q->kind);
         PUT(w->reply.device, q->device);
         PUT(w->reply.id, q->id);
         PUT(w->reply.path, q->path);
         switch (q->op) {
         case WRITER_SET:
-                r = handle_set(w, q);
+                r = writer_set(w, q);
                 break;
         case WRITER_RESTORE:
                 r = handle_restore(w, q);
@@ -596,7 +369,7 @@ int writer_handle(Writer *w, const WriterRequest *q, size_t size, WriterSend sen
                 r = handle_hold(w, q);
                 break;
         case WRITER_LIST:
-                r = handle_list(w, send, userdata);
+                r = handle_list(w, q, send, userdata);
                 if (r < 0)
                         return r;
                 break;
@@ -612,57 +385,4 @@ int writer_handle(Writer *w, const WriterRequest *q, size_t size, WriterSend sen
         w->reply.error = r;
         w->reply.flags |= WRITER_LAST;
         return send(userdata, &w->reply, fd);
-}
-
-static int send_reply(void *userdata, const WriterReply *reply, int fd)
-{
-        union {
-                struct cmsghdr head;
-                char room[CMSG_SPACE(sizeof(int))];
-        } control = { 0 };
-        struct iovec iov = { (void *)reply, sizeof(*reply) };
-        struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1 };
-        const int *peer = userdata;
-        ssize_t n;
-
-        if (fd >= 0) {
-                control.head.cmsg_level = SOL_SOCKET;
-                control.head.cmsg_type = SCM_RIGHTS;
-                control.head.cmsg_len = CMSG_LEN(sizeof(int));
-                memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
-                message.msg_control = &control;
-                message.msg_controllen = sizeof(control);
-        }
-        do
-                n = sendmsg(*peer, &message, MSG_NOSIGNAL);
-        while (n < 0 && errno == EINTR);
-        return n < 0 ? -errno : 0;
-}
-
-int writer_serve_one(Writer *w, int fd)
-{
-        ssize_t n;
-        int r;
-
-        do
-                n = recv(fd, w->message, sizeof(WriterRequest) + 1, 0);
-        while (n < 0 && errno == EINTR);
-        if (n < 0)
-                return errno == ECONNRESET ? 0 : -errno;
-        if (n == 0)
-                return 0;
-        r = writer_handle(w, (const WriterRequest *)w->message, (size_t)n, send_reply, &fd);
-        if (r == -EPIPE || r == -ECONNRESET)
-                return 0;
-        return r < 0 ? r : 1;
-}
-
-int writer_serve(Writer *w, int fd)
-{
-        int r;
-
-        do
-                r = writer_serve_one(w, fd);
-        while (r > 0);
-        return r;
 }

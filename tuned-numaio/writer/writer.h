@@ -17,6 +17,10 @@ typedef struct WriterSink {
 
 extern const WriterSink writer_sink_kernel;
 
+/* Whether a descriptor's file is procfs's or sysfs's, by whatever mount it came to be there: 1, 0, or a
+ * negative errno. */
+int writer_is_kernel_file(int fd);
+
 typedef struct Writer Writer;
 
 /* A writer for a machine; all three arguments must outlive it. */
