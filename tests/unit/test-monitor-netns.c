@@ -27,6 +27,7 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -446,6 +447,24 @@ static void test_udev_overrun(void **state)
         expect(f, "udev pci remove /sys/devices/pci0000:20/0000:21:00.0\n");
 }
 
+/* Only root may set the clock, and it is everybody's: here the timer ends at once instead. That the kernel
+ * cancels it is for a guest to show (tests/vm/scenario/7-drift.sh). */
+static void test_clock(void **state)
+{
+        Fixture *f = *state;
+        struct itimerspec timer = { .it_value.tv_nsec = 1 };
+
+        for (int i = 0; i < 2; i++) {
+                assert_int_equal(timerfd_settime(f->monitor->clock_fd, 0, &timer, NULL), 0);
+                expect(f, "clock clock change \n");
+        }
+        /* It waits anew, and for nothing: a hundred years. */
+        assert_int_equal(timerfd_gettime(f->monitor->clock_fd, &timer), 0);
+        assert_true(timer.it_value.tv_sec > 100L * 365 * 24 * 60 * 60);
+        settle(f);
+        assert_null(f->seen);
+}
+
 static void send_iscsi(int fd, uint32_t type)
 {
         struct {
@@ -521,6 +540,7 @@ int main(void)
                 TEST(test_other_programs_are_not_believed),
                 TEST(test_udev),
                 TEST(test_udev_overrun),
+                TEST(test_clock),
                 TEST(test_iscsi),
         };
 

@@ -185,6 +185,31 @@ static void an_overrun_reads_everything(void **state)
         assert_int_equal(s->manager->passes, 1 + 3);
 }
 
+/* What moved while the machine slept is seen when it wakes, and not only by the next verify. The clock alone
+ * does not tell a sleep from somebody who set it, so it excuses nobody's writes. */
+static void a_clock_that_was_set_makes_it_look(void **state)
+{
+        const MonitorEvent set = {
+                .source = "clock", .subsystem = "clock", .action = "change", .object = ""
+        };
+        Storm *s = *state;
+
+        pass_time(s, 10 * SEC);
+        assert_true(cpuset_has(s->manager->snapshot->devices[0].vectors[0].effective, 0));
+        tree_put_vector(&s->machine, HBA, 30, "mpt3sas0-msix0", "0-7\n", "5\n");
+        pass_time(s, 10 * SEC);
+        assert_int_equal(s->manager->passes, 1);
+        manager_on_event(s->manager, &set);
+        pass_time(s, MS);
+        assert_int_equal(s->manager->passes, 1 + 1);
+        assert_true(cpuset_has(s->manager->snapshot->devices[0].vectors[0].effective, 5));
+        assert_int_equal(drift_events_last(&s->manager->drift_events, "pci:" HBA), 0);
+        /* The settling look, and no other. */
+        pass_time(s, 20 * SEC);
+        assert_int_equal(s->manager->passes, 1 + 2);
+        assert_true(s->due == UINT64_MAX);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -193,6 +218,7 @@ int main(void)
                 TEST(events_one_by_one),
                 TEST(nothing_is_kept_of_an_event),
                 TEST(an_overrun_reads_everything),
+                TEST(a_clock_that_was_set_makes_it_look),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,10 +13,8 @@
 #include <sys/epoll.h>
 
 static const char *const source_names[_SOURCE_MAX] = {
-        [SOURCE_UDEV] = "udev",
-        [SOURCE_RTNL] = "rtnetlink",
-        [SOURCE_ETHTOOL] = "ethtool",
-        [SOURCE_ISCSI] = "iscsi",
+        [SOURCE_UDEV] = "udev",   [SOURCE_RTNL] = "rtnetlink", [SOURCE_ETHTOOL] = "ethtool",
+        [SOURCE_CLOCK] = "clock", [SOURCE_ISCSI] = "iscsi",
 };
 
 int source_watch(Monitor *m, SourceKind kind, int fd, sd_event_io_handler_t callback)
@@ -43,6 +41,13 @@ static int add_missing(Monitor *m, SourceKind kind, int error)
         return line ? strv_add(&m->missing, line) : -ENOMEM;
 }
 
+static void close_fd(int *fd)
+{
+        if (*fd >= 0)
+                close(*fd);
+        *fd = -1;
+}
+
 static void close_source(Monitor *m, SourceKind kind)
 {
         m->watch[kind] = sd_event_source_disable_unref(m->watch[kind]);
@@ -60,10 +65,11 @@ static void close_source(Monitor *m, SourceKind kind)
                 nl_socket_free(m->ethtool);
                 m->ethtool = NULL;
                 break;
+        case SOURCE_CLOCK:
+                close_fd(&m->clock_fd);
+                break;
         case SOURCE_ISCSI:
-                if (m->iscsi_fd >= 0)
-                        close(m->iscsi_fd);
-                m->iscsi_fd = -1;
+                close_fd(&m->iscsi_fd);
                 break;
         case _SOURCE_MAX:
                 break;
@@ -164,13 +170,14 @@ int netlink_drain(Monitor *m, int fd, NetlinkMessage message)
         return lost;
 }
 
-/* Opens each source; 0 when at least one works, else the first error. */
+/* Opens each source; 0 when at least one works that tells of devices, else the first error. */
 static int open_sources(Monitor *m)
 {
         static int (*const open[])(Monitor *) = {
                 [SOURCE_UDEV] = udev_source_open,
                 [SOURCE_RTNL] = rtnl_source_open,
                 [SOURCE_ETHTOOL] = ethtool_source_open,
+                [SOURCE_CLOCK] = clock_source_open,
         };
         int first = 0;
         size_t n_open = 0;
@@ -178,7 +185,7 @@ static int open_sources(Monitor *m)
         for (SourceKind kind = 0; kind < ARRAY_SIZE(open); kind++) {
                 int r = open[kind](m);
                 if (r >= 0) {
-                        n_open++;
+                        n_open += kind != SOURCE_CLOCK; /* which knows of no device */
                         continue;
                 }
                 close_source(m, kind);
@@ -196,7 +203,7 @@ int monitor_new(sd_event *event, MonitorHandler handler, void *userdata, Monitor
         _cleanup_(monitor_freep) Monitor *m = calloc(1, sizeof(*m));
         if (!m)
                 return -ENOMEM;
-        m->iscsi_fd = -1;
+        m->iscsi_fd = m->clock_fd = -1;
         m->event = sd_event_ref(event);
         m->handler = handler;
         m->userdata = userdata;

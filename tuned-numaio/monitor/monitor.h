@@ -7,13 +7,14 @@
 #include <stdint.h>
 #include <systemd/sd-event.h>
 
-/* Events of the running machine, without any capability: libudev, rtnetlink, the ethtool monitor, and the
- * iSCSI events whose descriptor the writer opens. They carry no state: they only say what to look at again.
- * What cannot change a decision is dropped here (see uevent.h, links.h and rtnl.c). */
+/* Events of the running machine, without any capability: libudev, rtnetlink, the ethtool monitor, its clock
+ * (which tells that it slept), and the iSCSI events whose descriptor the writer opens. They carry no state:
+ * they only say what to look at again. What cannot change a decision is dropped here (see uevent.h, links.h
+ * and rtnl.c). */
 typedef struct MonitorEvent {
-        const char *source;    /* "udev", "rtnetlink", "ethtool" or "iscsi" */
+        const char *source;    /* "udev", "rtnetlink", "ethtool", "clock" or "iscsi" */
         const char *subsystem; /* udev's; of the others "link", "addr", "route", "rule", "channels", "rings",
-                                  "iscsi_session", "iscsi_connection" */
+                                  "clock", "iscsi_session", "iscsi_connection" */
         const char *action; /* udev's; of the others "add", "change", "remove"; of a link also "up", "down",
                                "rename"; of a connection "error" */
         const char *object; /* sysfs path ("/sys/devices/...") or netdev; "" = none */
@@ -33,10 +34,10 @@ typedef struct MonitorCounts {
 
 typedef struct Monitor Monitor;
 
-/* Opens udev, rtnetlink and ethtool and adds them to the loop, before everything of normal priority. Events
- * from then on are delivered: whoever reads the machine after this misses nothing. A source that cannot be
- * opened is listed by monitor_missing(). Returns 0; -ENOMEM; or, when none could be opened, the error of the
- * first. The caller frees. */
+/* Opens udev, rtnetlink, ethtool and the clock and adds them to the loop, before everything of normal
+ * priority. Events from then on are delivered: whoever reads the machine after this misses nothing. A source
+ * that cannot be opened is listed by monitor_missing(). Returns 0; -ENOMEM; or, when none but the clock could
+ * be opened, the error of the first. The caller frees. */
 int monitor_new(sd_event *event, MonitorHandler handler, void *userdata, Monitor **ret);
 Monitor *monitor_free(Monitor *m);
 DEFINE_CLEANUP(Monitor, monitor_free)

@@ -16,6 +16,7 @@ typedef enum SourceKind {
         SOURCE_UDEV,
         SOURCE_RTNL,
         SOURCE_ETHTOOL,
+        SOURCE_CLOCK,
         SOURCE_ISCSI,
         _SOURCE_MAX,
 } SourceKind;
@@ -39,6 +40,7 @@ struct Monitor {
         LinkTable links;
         struct nl_sock *ethtool;
         int ethtool_family;
+        int clock_fd;
         int iscsi_fd;
         struct nlmsghdr *buffer; /* SOURCE_MESSAGE_MAX bytes */
 };
@@ -48,6 +50,7 @@ struct Monitor {
 int udev_source_open(Monitor *m);
 int rtnl_source_open(Monitor *m);
 int ethtool_source_open(Monitor *m);
+int clock_source_open(Monitor *m);
 
 /* Watches fd with a callback that gets the monitor. */
 int source_watch(Monitor *m, SourceKind kind, int fd, sd_event_io_handler_t callback);
