@@ -54,16 +54,20 @@ static void tell_end(const Manager *m)
         log_knob(LOG_NOTICE, &k, "irqbalance has ended");
 }
 
-/* Says once what is known less well without D-Bus. */
+/* Says once what is known less well without D-Bus, and when that is over. */
 static void tell_unit_error(Manager *m)
 {
         int error = irqbalance_watch_unit_error(m->irqbalance);
 
-        if (error == 0 || m->irqbalance_error_told)
+        if ((error < 0) == m->irqbalance_error_told)
                 return;
-        m->irqbalance_error_told = true;
-        log_notice("systemd cannot be asked for %s over D-Bus: %s; irqbalance is known by its socket alone",
-                   UNIT, strerror(-error));
+        m->irqbalance_error_told = error < 0;
+        if (error == 0)
+                log_notice("systemd can be asked for %s over D-Bus again", UNIT);
+        else
+                log_notice("systemd cannot be asked for %s over D-Bus: %s; irqbalance is known by its socket "
+                           "alone",
+                           UNIT, strerror(-error));
 }
 
 bool manager_look_for_irqbalance(Manager *m)

@@ -13,7 +13,8 @@
 #include <systemd/sd-bus.h>
 
 /* A bus with a system manager that knows one unit, in a process of its own: it does what a test tells it over
- * a pipe. "a" active, "d" deactivating, "i" inactive, "o" a signal of another unit, "x" ends. */
+ * a pipe. "a" active, "d" deactivating, "i" inactive, "o" a signal of another unit, "x" ends. One whose
+ * manager is not there yet has no state. */
 
 #define UNIT_PATH "/org/freedesktop/systemd1/unit/irqbalance_2eservice"
 
@@ -31,6 +32,8 @@ static int on_call(sd_bus_message *m, void *userdata, sd_bus_error *error)
                 return 0;
         if (strcmp(member, "Hello") == 0)
                 return sd_bus_reply_method_return(m, "s", ":1.7");
+        if (!b->state && (strcmp(member, "Get") == 0 || strcmp(member, "Subscribe") == 0))
+                return sd_bus_reply_method_errorf(m, SD_BUS_ERROR_SERVICE_UNKNOWN, "not there yet");
         if (strcmp(member, "Get") == 0)
                 return sd_bus_reply_method_return(m, "v", "s", b->state);
         if (strcmp(member, "AddMatch") == 0 || strcmp(member, "Subscribe") == 0)
@@ -43,6 +46,8 @@ static void send_change(const Bus *b, const char *path, const char *state)
 {
         sd_bus_message *m = NULL;
 
+        if (!b->bus)
+                return;
         if (sd_bus_message_new_signal(b->bus, &m, path, "org.freedesktop.DBus.Properties",
                                       "PropertiesChanged") < 0 ||
             sd_bus_message_set_sender(m, ":1.1") < 0 ||
@@ -76,27 +81,38 @@ static void obey(Bus *b, char what)
         send_change(b, UNIT_PATH, b->state);
 }
 
-static void serve(int listener, int commands, const char *state)
+static void take_client(Bus *b, int listener)
 {
         static const sd_id128_t id = SD_ID128_MAKE(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
-        Bus b = { .state = state };
         int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-        if (fd < 0 || sd_bus_new(&b.bus) < 0 || sd_bus_set_fd(b.bus, fd, fd) < 0 ||
-            sd_bus_set_server(b.bus, 1, id) < 0 || sd_bus_start(b.bus) < 0 ||
-            sd_bus_add_filter(b.bus, NULL, on_call, &b) < 0)
+        if (fd < 0 || sd_bus_new(&b->bus) < 0 || sd_bus_set_fd(b->bus, fd, fd) < 0 ||
+            sd_bus_set_server(b->bus, 1, id) < 0 || sd_bus_start(b->bus) < 0 ||
+            sd_bus_add_filter(b->bus, NULL, on_call, b) < 0)
                 _exit(2);
-        for (;;) {
-                struct pollfd p[] = { { .fd = fd, .events = POLLIN }, { .fd = commands, .events = POLLIN } };
-                char what;
-                int r;
+}
 
-                while ((r = sd_bus_process(b.bus, NULL)) > 0)
+/* One client at a time. */
+static void serve(int listener, int commands, const char *state)
+{
+        Bus b = { .state = state };
+
+        for (;;) {
+                struct pollfd p[] = { { .fd = listener, .events = POLLIN },
+                                      { .fd = commands, .events = POLLIN } };
+                char what;
+                int r = 0;
+
+                while (b.bus && (r = sd_bus_process(b.bus, NULL)) > 0)
                         ;
                 if (r < 0)
-                        _exit(0);
+                        b.bus = sd_bus_close_unref(b.bus);
+                if (b.bus)
+                        p[0].fd = sd_bus_get_fd(b.bus);
                 if (poll(p, 2, -1) > 0 && p[1].revents)
                         obey(&b, read(commands, &what, 1) == 1 ? what : 'x');
+                else if (!b.bus)
+                        take_client(&b, listener);
         }
 }
 
@@ -131,16 +147,26 @@ static int set_up(void **state)
         return 0;
 }
 
+static void end_bus(Fixture *f)
+{
+        _cleanup_(freep) char *path = strf("%s/bus", f->folder);
+
+        (void)unlink(path);
+        if (f->commands >= 0)
+                close(f->commands);
+        f->commands = -1;
+        if (f->pid > 0)
+                assert_int_equal(waitpid(f->pid, NULL, 0), f->pid);
+        f->pid = 0;
+}
+
 static int tear_down(void **state)
 {
         Fixture *f = *state;
 
         unit_watch_free(f->watch);
         sd_event_unref(f->event);
-        if (f->commands >= 0)
-                close(f->commands);
-        if (f->pid > 0)
-                assert_int_equal(waitpid(f->pid, NULL, 0), f->pid);
+        end_bus(f);
         remove_folder(f->folder);
         free(f);
         return 0;
@@ -149,12 +175,14 @@ static int tear_down(void **state)
 static void start_bus(Fixture *f, const char *unit_state)
 {
         struct sockaddr_un sa = { .sun_family = AF_UNIX };
+        _cleanup_(freep) char *path = strf("%s/bus", f->folder);
         int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), fds[2];
 
         assert_true(listener >= 0);
-        snprintf(sa.sun_path, sizeof(sa.sun_path), "%s/bus", f->folder);
+        snprintf(sa.sun_path, sizeof(sa.sun_path), "%s/new", f->folder);
         assert_int_equal(bind(listener, (struct sockaddr *)&sa, sizeof(sa)), 0);
         assert_int_equal(listen(listener, 1), 0);
+        assert_int_equal(rename(sa.sun_path, path), 0);
         assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
         f->pid = fork();
         assert_true(f->pid >= 0);
@@ -182,6 +210,13 @@ static void wait_for_call(Fixture *f)
 {
         for (unsigned before = f->calls; f->calls == before;)
                 assert_true(sd_event_run(f->event, 10000000) > 0);
+}
+
+/* The same, until it is this error. */
+static void wait_for_error(Fixture *f, int error)
+{
+        while (unit_watch_error(f->watch) != error)
+                wait_for_call(f);
 }
 
 static void without_a_bus_it_says_so(void **state)
@@ -231,8 +266,71 @@ static void a_bus_that_goes_is_noticed(void **state)
         wait_for_call(f);
         assert_int_equal(unit_watch_error(f->watch), -ENOTCONN);
         assert_false(unit_watch_is_active(f->watch));
-        /* And that is the end of it: nothing keeps the loop awake. */
+        /* Nothing keeps the loop awake meanwhile. */
         while (sd_event_run(f->event, 0) > 0)
+                ;
+        assert_int_equal(f->calls, 1);
+}
+
+/* The bus goes, and does not come back before it was looked for in vain. */
+static void a_bus_that_comes_back_is_used(void **state)
+{
+        Fixture *f = *state;
+
+        start_bus(f, "active");
+        assert_int_equal(watch(f), 0);
+        for (int i = 0; i < 2; i++) {
+                f->calls = 0;
+                end_bus(f);
+                wait_for_error(f, -ENOTCONN);
+                wait_for_error(f, -ENOENT);
+                start_bus(f, "active");
+                wait_for_error(f, 0);
+                assert_true(unit_watch_is_active(f->watch));
+                tell(f, "i");
+                wait_for_call(f);
+                assert_false(unit_watch_is_active(f->watch));
+                assert_int_equal(f->calls, 4);
+        }
+}
+
+/* The bus is there again before the manager is: the name is not known, which the bus answers itself. */
+static void a_manager_that_is_late_is_asked_again(void **state)
+{
+        Fixture *f = *state;
+
+        start_bus(f, "inactive");
+        assert_int_equal(watch(f), 0);
+        end_bus(f);
+        wait_for_error(f, -ENOTCONN);
+        start_bus(f, NULL);
+        wait_for_error(f, -EHOSTUNREACH);
+        /* Its signal alone is not believed: there may be others that were missed. */
+        tell(f, "a");
+        wait_for_error(f, 0);
+        assert_true(unit_watch_is_active(f->watch));
+}
+
+static void without_a_manager_it_says_so(void **state)
+{
+        Fixture *f = *state;
+
+        start_bus(f, NULL);
+        assert_int_equal(watch(f), -EHOSTUNREACH);
+        assert_int_equal(f->calls, 0);
+}
+
+/* Neither the watch nor its timer outlives it. */
+static void it_can_be_freed_without_a_bus(void **state)
+{
+        Fixture *f = *state;
+
+        start_bus(f, "active");
+        assert_int_equal(watch(f), 0);
+        end_bus(f);
+        wait_for_call(f);
+        f->watch = unit_watch_free(f->watch);
+        while (sd_event_run(f->event, 1000000) > 0)
                 ;
         assert_int_equal(f->calls, 1);
 }
@@ -244,6 +342,10 @@ int main(void)
                 cmocka_unit_test_setup_teardown(the_state_is_known_from_the_start, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(changes_are_told, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(a_bus_that_goes_is_noticed, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(a_bus_that_comes_back_is_used, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(a_manager_that_is_late_is_asked_again, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(without_a_manager_it_says_so, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(it_can_be_freed_without_a_bus, set_up, tear_down),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
