@@ -84,6 +84,7 @@ static int adopt(Machine *m, const LedgerEntry *entry)
                 return -ENOMEM;
         r->flags = entry->refused < 0 ? WRITER_REFUSED : 0;
         r->error = entry->refused;
+        r->kind = entry->kind;
         snprintf(r->device, sizeof(r->device), "%s", entry->device);
         snprintf(r->id, sizeof(r->id), "%s", entry->id);
         snprintf(r->path, sizeof(r->path), "%s", entry->path);

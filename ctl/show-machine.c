@@ -293,7 +293,14 @@ int show_device(Ctl *c, const json_t *answer, Error *e)
                 { "WORKQUEUE", "name" }, { "CPUMASK", "cpumask" },   { "CPUS", "cpus" },
                 { "NUMA", "numa" },      { "SETTABLE", "settable" },
         };
-        const json_t *irqs = json_object_get(answer, "irqs"), *queues = json_object_get(answer, "workqueues");
+        static const Column files[] = {
+                { "KNOB", "knob" },
+                { "VALUE", "value" },
+                { "SETTABLE", "settable" },
+                { "PATH", "path" },
+        };
+        const json_t *irqs = json_object_get(answer, "irqs"), *queues = json_object_get(answer, "workqueues"),
+                     *knobs = json_object_get(answer, "knobs");
         int r = 0;
 
         printf("%s\n", json_text_at(answer, "id"));
@@ -318,6 +325,10 @@ int show_device(Ctl *c, const json_t *answer, Error *e)
         if (r == 0 && json_array_size(queues)) {
                 putchar('\n');
                 r = table_print(workqueues, ARRAY_SIZE(workqueues), queues, e);
+        }
+        if (r == 0 && json_array_size(knobs)) {
+                putchar('\n');
+                r = table_print(files, ARRAY_SIZE(files), knobs, e);
         }
         return r;
 }

@@ -165,6 +165,7 @@ static int add_change(Placer *p, const Vector *v, char *desired, const char *fal
         Change c = {
                 .plugin = plugin_irq.name,
                 .knob = plugin_irq.knob,
+                .kind = WRITER_IRQ_AFFINITY,
                 .path = strf(AFFINITY_FILE, v->irq),
                 .current = cpuset_format_list(v->affinity),
                 .desired = desired,
@@ -445,6 +446,5 @@ const Plugin plugin_irq = {
         .help = "CPUs that a device's interrupts go to",
         .keys = plugin_irq_keys,
         .n_keys = ARRAY_SIZE(plugin_irq_keys),
-        .kind = WRITER_IRQ_AFFINITY,
         .plan = plan_irq,
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "apply/protocol.h"
 #include "basic/root.h"
 #include "observe/observe.h"
 #include "plan/build.h"
@@ -14,7 +13,6 @@ typedef struct Plugin {
         const char *help; /* one line, without full stop */
         const PolicyKey *keys;
         size_t n_keys;
-        WriterKind kind; /* its operation in the writer's closed table */
         /* Adds the changes for one device and gives its verdict. Pure. Called for each device in order;
          * devices share the builder's loads. Returns 0 or -ENOMEM. */
         int (*plan)(PlanBuilder *b, const Device *d);

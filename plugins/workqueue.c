@@ -63,6 +63,7 @@ static int add_change(PlanBuilder *b, const Device *d, const Intent *in, size_t 
         Change c = {
                 .plugin = plugin_workqueue.name,
                 .knob = plugin_workqueue.knob,
+                .kind = WRITER_WORKQUEUE_CPUMASK,
                 .path = strf("%s/cpumask", w->path),
                 .current = cpuset_format_mask(w->cpumask, s->cpu_bits),
                 .desired = cpuset_format_mask(in->cpus, s->cpu_bits),
@@ -178,6 +179,5 @@ const Plugin plugin_workqueue = {
         .help = "CPUs that the workqueues of a device's SCSI hosts run on",
         .keys = plugin_workqueue_keys,
         .n_keys = ARRAY_SIZE(plugin_workqueue_keys),
-        .kind = WRITER_WORKQUEUE_CPUMASK,
         .plan = plan_workqueue,
 };

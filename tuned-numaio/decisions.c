@@ -154,11 +154,6 @@ static int set_reason(Reason *to, const Reason *from)
         return 0;
 }
 
-bool decision_has_masks(const Decision *d)
-{
-        return strcmp(d->knob, "irq.affinity") != 0;
-}
-
 static DecisionState state_of_drift(const Decision *d)
 {
         switch (d->drift.state) {
@@ -192,8 +187,8 @@ static int take_change(Book *b, const Change *c, int node)
         d->node = node;
         d->optional = c->optional;
         d->wanted = true;
-        d->accepts =
-                d->set && drift_accepts(d->set, c->desired, c->fallback, c->optional, decision_has_masks(d));
+        d->kind = file_kind_find(c->kind);
+        d->accepts = d->set && drift_accepts(d->set, c->desired, c->fallback, c->optional, d->kind);
         d->state = c->settable == SETTABLE_NO ? DECISION_REFUSED
                    : d->error < 0             ? DECISION_FAILED
                                               : DECISION_PLANNED;
@@ -424,7 +419,7 @@ int book_adopt(Book *b, const WriterReply *entry)
         const char *first_tilde = strchr(entry->id, '~');
         Decision *d;
 
-        if (!first_tilde || !*entry->path)
+        if (!first_tilde || !*entry->path || !file_kind_find(entry->kind))
                 return 0;
         knob = strndup(first_tilde + 1, strcspn(first_tilde + 1, "~"));
         if (!knob)
@@ -436,6 +431,7 @@ int book_adopt(Book *b, const WriterReply *entry)
         }
         if (!d)
                 return -ENOMEM;
+        d->kind = file_kind_find(entry->kind);
         if (entry->flags & WRITER_REFUSED) {
                 d->state = DECISION_REFUSED;
                 d->error = entry->error;

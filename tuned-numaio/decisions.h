@@ -34,11 +34,12 @@ typedef struct Decision {
         char *id; /* DEVICE~KNOB for a device, DEVICE~KNOB~ROLE for one file */
         char *device;
         char *plugin, *knob;
-        char *path;    /* below the root; NULL for a device's */
-        int irq;       /* -1 = none */
-        char *first;   /* the value before the first write; NULL = never written */
-        char *set;     /* the value that was set last, by the ledger; NULL = none */
-        char *current; /* the set in force at the last look */
+        char *path;           /* below the root; NULL for a device's */
+        const FileKind *kind; /* of the file; NULL for a device's */
+        int irq;              /* -1 = none */
+        char *first;          /* the value before the first write; NULL = never written */
+        char *set;            /* the value that was set last, by the ledger; NULL = none */
+        char *current;        /* what was in force at the last look */
         char *desired;
         DecisionState state;
         bool optional; /* of the last change that was planned: what is in force is right too */
@@ -86,9 +87,6 @@ int decision_wait(Decision *d, const char *why);
 
 /* Notes that a round tries `value`. Returns false when this round tried it before: no second time then. */
 bool decision_try(Decision *d, uint64_t round, const char *value);
-
-/* Whether its values are masks, and not CPU lists. */
-bool decision_has_masks(const Decision *d);
 
 /* Takes over what a look for drift made of d->drift: the state that follows from it. */
 void decision_set_drift(Decision *d);

@@ -8,29 +8,15 @@
 
 static const DriftTime never;
 
-static int parse(const char *text, bool mask, CpuSet **ret)
-{
-        return mask ? cpuset_parse_mask(text, ret) : cpuset_parse_list(text, ret);
-}
-
-/* What cannot be read is not the same as anything. */
-static bool same_set(const char *a, const char *b, bool mask)
-{
-        _cleanup_(cpuset_freep) CpuSet *x = NULL, *y = NULL;
-
-        if (strcmp(a, b) == 0)
-                return true;
-        return parse(a, mask, &x) >= 0 && parse(b, mask, &y) >= 0 && cpuset_equal(x, y);
-}
-
-bool drift_accepts(const char *set, const char *desired, const char *fallback, bool optional, bool mask)
+bool drift_accepts(const char *set, const char *desired, const char *fallback, bool optional,
+                   const FileKind *kind)
 {
         _cleanup_(cpuset_freep) CpuSet *inner = NULL, *outer = NULL;
 
-        if (optional || same_set(set, desired, mask))
+        if (optional || file_kind_equal(kind, set, desired) > 0)
                 return true;
-        return fallback && parse(set, mask, &inner) >= 0 && cpuset_parse_list(fallback, &outer) >= 0 &&
-               cpuset_is_subset(inner, outer);
+        return fallback && kind->form == FORM_CPULIST && cpuset_parse_list(set, &inner) >= 0 &&
+               cpuset_parse_list(fallback, &outer) >= 0 && cpuset_is_subset(inner, outer);
 }
 
 void drift_clear(Drift *d)
@@ -127,7 +113,7 @@ static bool is_over(const Drift *d, const DriftLook *l, bool foreign, uint64_t n
 /* Notes somebody else's value. Returns 1 when it is another one than before, 0 or -ENOMEM. */
 static int note_foreign(Drift *d, const DriftLook *l, const DriftTime *t)
 {
-        bool known = d->since.now != 0 && d->foreign && same_set(d->foreign, l->current, l->mask);
+        bool known = d->since.now != 0 && d->foreign && file_kind_equal(l->kind, d->foreign, l->current) > 0;
         char *copy;
 
         if (known)
@@ -185,7 +171,7 @@ static int react(Drift *d, const DriftLook *l, const DriftTime *t)
 
 int drift_look(Drift *d, const DriftLook *l, const DriftTime *t)
 {
-        bool foreign = l->set && l->current && !same_set(l->current, l->set, l->mask);
+        bool foreign = l->set && l->current && file_kind_equal(l->kind, l->current, l->set) == 0;
         int r;
 
         if (!l->set || l->by_hand)

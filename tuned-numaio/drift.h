@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include "model/file-kind.h"
 #include "policy/policy.h"
 
 #include <stdbool.h>
@@ -55,15 +56,15 @@ typedef struct Drift {
 
 /* What one look found out about the file. */
 typedef struct DriftLook {
-        const char *current; /* the set in force */
-        const char *set;     /* what was set last; NULL = nothing, or nothing that counts any more */
-        bool mask;           /* both are masks, and not CPU lists */
-        bool wanted;         /* the plan would write the file */
-        bool accepts;        /* the plan would still be content with what was set */
-        bool by_hand;        /* somebody asked to apply: what was left to others is taken back */
-        bool automatic;      /* plans are carried out without being asked for */
-        bool explained;      /* it is known whose doing it is */
-        uint64_t event;      /* the last event that explains a change of this file; 0 = none */
+        const char *current;  /* the set in force */
+        const char *set;      /* what was set last; NULL = nothing, or nothing that counts any more */
+        const FileKind *kind; /* of the file */
+        bool wanted;          /* the plan would write the file */
+        bool accepts;         /* the plan would still be content with what was set */
+        bool by_hand;         /* somebody asked to apply: what was left to others is taken back */
+        bool automatic;       /* plans are carried out without being asked for */
+        bool explained;       /* it is known whose doing it is */
+        uint64_t event;       /* the last event that explains a change of this file; 0 = none */
         OnDrift mode;
 } DriftLook;
 
@@ -91,4 +92,5 @@ uint64_t drift_due(const Drift *d, uint64_t now);
 
 /* Whether a plan that wants `desired` would be content with `set`: it wants just that, or anything inside
  * `fallback` is right (NULL = none), or it evens out, for which the file's own value is no reason. */
-bool drift_accepts(const char *set, const char *desired, const char *fallback, bool optional, bool mask);
+bool drift_accepts(const char *set, const char *desired, const char *fallback, bool optional,
+                   const FileKind *kind);

@@ -87,7 +87,7 @@ static int look_at(Manager *m, Decision *d, const DriftTime *t)
                        &(DriftLook) {
                                .current = d->current,
                                .set = d->set,
-                               .mask = decision_has_masks(d),
+                               .kind = d->kind,
                                .wanted = d->wanted,
                                .accepts = d->accepts,
                                .by_hand = is_asked_for(m, d),

@@ -92,6 +92,7 @@ static void set_irq(Bench *b, int irq, const char *desired, const char *fallback
                 .id = id,
                 .device = (char *)"pci:x",
                 .knob = "irq.affinity",
+                .kind = WRITER_IRQ_AFFINITY,
                 .path = path,
                 .desired = (char *)desired,
                 .fallback = (char *)fallback,
@@ -309,7 +310,9 @@ static void window_of_four(void **state)
 static void connection_lost(void **state)
 {
         Bench *b = *state;
-        Change c = { .id = (char *)"i", .device = (char *)"d", .knob = "irq.affinity", .path = (char *)"p" };
+        Change c = {
+                .id = (char *)"i", .device = (char *)"d", .kind = WRITER_IRQ_AFFINITY, .path = (char *)"p"
+        };
 
         assert_int_equal(applier_list(b->applier, on_entry, b), 0);
         for (int irq = 30; irq < 34; irq++)
@@ -485,12 +488,14 @@ static void what_does_not_fit(void **state)
 {
         Bench *b = *state;
         _cleanup_(freep) char *text = calloc(1, WRITER_VALUE_MAX + 1);
-        Change c = { .id = (char *)"i", .device = (char *)"d", .knob = "no.such.knob", .path = (char *)"p" };
+        Change c = {
+                .id = (char *)"i", .device = (char *)"d", .kind = _WRITER_KIND_MAX, .path = (char *)"p"
+        };
 
         memset(text, '1', WRITER_VALUE_MAX);
         c.desired = (char *)"1";
         assert_int_equal(applier_set(b->applier, &c), -EOPNOTSUPP);
-        c.knob = "irq.affinity";
+        c.kind = WRITER_IRQ_AFFINITY;
         c.desired = text;
         assert_int_equal(applier_set(b->applier, &c), -ENAMETOOLONG);
         assert_int_equal(applier_restore(b->applier, "d", text), -ENAMETOOLONG);

@@ -39,6 +39,7 @@ static Change change(const char *desired)
                           .device = (char *)DEVICE,
                           .plugin = "irq",
                           .knob = "irq.affinity",
+                          .kind = WRITER_IRQ_AFFINITY,
                           .path = (char *)PATH,
                           .current = (char *)"0",
                           .desired = (char *)desired,
@@ -146,6 +147,7 @@ static void adopted(void **state)
         Decision *d;
 
         strcpy(entry->device, DEVICE);
+        entry->kind = WRITER_IRQ_AFFINITY;
         strcpy(entry->id, ID);
         strcpy(entry->path, PATH);
         strcpy(entry->first, "0");

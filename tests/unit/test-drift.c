@@ -18,6 +18,7 @@ static DriftLook found(const char *current)
 {
         return (DriftLook) { .current = current,
                              .set = "4",
+                             .kind = file_kind_find(WRITER_IRQ_AFFINITY),
                              .wanted = strcmp(current, "4") != 0,
                              .accepts = true,
                              .automatic = true,
@@ -243,16 +244,19 @@ static void plan_is_no_drift(void **state)
 
 static void what_a_plan_accepts(void **state)
 {
-        assert_true(drift_accepts("4", "4", NULL, false, false));
-        assert_true(drift_accepts("4", "6", "4-7", false, false));
-        assert_true(drift_accepts("4-7", "6", "4-7", false, false));
-        assert_false(drift_accepts("4", "6", NULL, false, false));
-        assert_false(drift_accepts("3", "6", "4-7", false, false));
-        assert_true(drift_accepts("3", "6", NULL, true, false)); /* evens out */
-        assert_true(drift_accepts("0c", "0000000c", NULL, false, true));
-        assert_false(drift_accepts("0c", "000000c0", NULL, false, true));
-        assert_true(drift_accepts("0,2-3", "2,3,0", NULL, false, false));
-        assert_false(drift_accepts("x", "4", "4-7", false, false));
+        const FileKind *list = file_kind_find(WRITER_IRQ_AFFINITY);
+        const FileKind *mask = file_kind_find(WRITER_WORKQUEUE_CPUMASK);
+
+        assert_true(drift_accepts("4", "4", NULL, false, list));
+        assert_true(drift_accepts("4", "6", "4-7", false, list));
+        assert_true(drift_accepts("4-7", "6", "4-7", false, list));
+        assert_false(drift_accepts("4", "6", NULL, false, list));
+        assert_false(drift_accepts("3", "6", "4-7", false, list));
+        assert_true(drift_accepts("3", "6", NULL, true, list)); /* evens out */
+        assert_true(drift_accepts("0c", "0000000c", NULL, false, mask));
+        assert_false(drift_accepts("0c", "000000c0", NULL, false, mask));
+        assert_true(drift_accepts("0,2-3", "2,3,0", NULL, false, list));
+        assert_false(drift_accepts("x", "4", "4-7", false, list));
 }
 
 static void masks_are_compared_as_sets(void **state)
@@ -260,7 +264,7 @@ static void masks_are_compared_as_sets(void **state)
         _cleanup_(drift_clear) Drift d = { 0 };
         DriftLook l = { .set = "00000000,0000000c",
                         .current = "c",
-                        .mask = true,
+                        .kind = file_kind_find(WRITER_WORKQUEUE_CPUMASK),
                         .wanted = true,
                         .accepts = true,
                         .automatic = true };

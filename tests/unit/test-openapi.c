@@ -233,6 +233,9 @@ static Snapshot *machine(void)
                         .vectors = v,
                         .n_vectors = 1,
                         .iscsi = calloc(1, sizeof(IscsiFacts)) };
+        *(Knob *)ARRAY_APPEND(d->knobs, d->n_knobs) = (Knob) {
+                .kind = WRITER_ISCSI_XMIT_NUMA, .path = strdup("x"), .role = strdup("x"), .value = strdup("0")
+        };
         v->action = strdup("x");
         w->name = strdup("iscsi_q_1");
         w->path = strdup("x");
@@ -255,6 +258,7 @@ static void objects_are_as_documented(void **state)
         check("Device", report_device(s, NULL, &s->devices[0]));
         check("Vector", first(device, "irqs"));
         check("Workqueue", first(device, "workqueues"));
+        check("Knob", first(device, "knobs"));
         check("Iscsi", json_incref(json_object_get(device, "iscsi")));
         check("Counts", json_incref(json_object_get(device, "vectors")));
         json_object_set_new(device, "before", json_object()); /* the daemon adds it */

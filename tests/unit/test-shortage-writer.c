@@ -314,7 +314,7 @@ static int queue_all(Applier *a, Desk *d)
 {
         Change c = { .id = (char *)DEVICE "~irq.affinity~q0",
                      .device = (char *)DEVICE,
-                     .knob = "irq.affinity" };
+                     .kind = WRITER_IRQ_AFFINITY };
         int r;
 
         c.path = (char *)IRQ30;

@@ -61,6 +61,7 @@ static int adopt(Book *b, const Plan *p)
         for (size_t i = 0; i < p->n_changes; i++) {
                 int r;
 
+                entry.kind = p->changes[i].kind;
                 snprintf(entry.device, sizeof(entry.device), "%s", p->changes[i].device);
                 snprintf(entry.id, sizeof(entry.id), "%s", p->changes[i].id);
                 snprintf(entry.path, sizeof(entry.path), "%s", p->changes[i].path);

@@ -327,7 +327,7 @@ static void bad_paths(void **state)
                 "sys/devices/virtual/workqueue/./cpumask",
                 "sys/devices/virtual/workqueue/../cpumask",
                 "sys/devices/virtual/workqueue/.../cpumask",
-                "sys/devices/virtual/workqueue/iscsi_q_0/numa",
+                "sys/devices/virtual/workqueue/iscsi_q_0/max_active",
                 "sys/devices/virtual/workqueue/iscsi q/cpumask",
                 "sys/devices/virtual/workqueue/iscsi_q_0/cpumask/",
                 "sys/devices/virtual/workqueue/a/b/cpumask",
@@ -362,6 +362,27 @@ static void good_paths(void **state)
         assert_true(operation_accepts_path(queue, "sys/devices/virtual/workqueue/nvme-wq/cpumask"));
         assert_true(operation_accepts_path(queue, "sys/devices/virtual/workqueue/kcryptd-253:0-1/cpumask"));
         assert_true(operation_accepts_path(queue, "sys/devices/virtual/workqueue/a.b/cpumask"));
+}
+
+static void paths_of_any_depth(void **state)
+{
+        const Operation *host = operation_find(WRITER_ISCSI_XMIT_NUMA);
+        const Operation *disk = operation_find(WRITER_BLOCK_MAX_SECTORS);
+
+        assert_true(operation_accepts_path(host, "sys/devices/platform/host4/scsi_host/host4/xmit_numa"));
+        assert_false(operation_accepts_path(host, "sys/devices/platform/host4/scsi_host/host5/xmit_numa"));
+        assert_false(operation_accepts_path(host, "sys/devices/platform/host4/scsi_host/host44/xmit_numa"));
+        assert_false(operation_accepts_path(host, "sys/devices/platform/host/scsi_host/host/xmit_numa"));
+        assert_false(operation_accepts_path(host, "sys/devices/platform/host04/scsi_host/host04/xmit_numa"));
+        assert_true(operation_accepts_path(disk, "sys/devices/pci0000:00/0000:00:05.0/host0/target0:0:0/"
+                                                 "0:0:0:0/block/sda/queue/max_sectors_kb"));
+        assert_false(operation_accepts_path(disk, "sys/devices/queue/max_sectors_kb"));
+        assert_false(operation_accepts_path(disk, "sys/devices/a/queue/max_sectors_kb/"));
+        assert_false(operation_accepts_path(disk, "sys/devices/a/../queue/max_sectors_kb"));
+        assert_false(operation_accepts_path(disk, "sys/devices/a//queue/max_sectors_kb"));
+        assert_false(operation_accepts_path(disk, "sys/devices/a/queue"));
+        assert_false(operation_accepts_path(disk, "sys/devices/"));
+        assert_false(operation_accepts_path(disk, "sys/devices"));
 }
 
 static void bad_values(void **state)
@@ -937,6 +958,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(right_values_are_not_written, setup, teardown),
                 cmocka_unit_test_setup_teardown(bad_paths, setup, teardown),
                 cmocka_unit_test(good_paths),
+                cmocka_unit_test(paths_of_any_depth),
                 cmocka_unit_test_setup_teardown(bad_values, setup, teardown),
                 cmocka_unit_test_setup_teardown(bad_names, setup, teardown),
                 cmocka_unit_test_setup_teardown(bad_bans, setup, teardown),

@@ -156,24 +156,6 @@ static int job_new(const Applier *a, WriterOp op, const char *device, const char
         return 0;
 }
 
-static int kind_of_knob(const char *knob, WriterKind *ret)
-{
-        static const struct {
-                const char *knob;
-                WriterKind kind;
-        } kinds[] = {
-                { "irq.affinity", WRITER_IRQ_AFFINITY },
-                { "workqueue.cpumask", WRITER_WORKQUEUE_CPUMASK },
-        };
-
-        for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-                if (strcmp(kinds[i].knob, knob) == 0) {
-                        *ret = kinds[i].kind;
-                        return 0;
-                }
-        return -EOPNOTSUPP;
-}
-
 /* What to try after -ENOSPC: the CPUs after the wanted one first, around the end to those before it. */
 static int take_fallback(Job *j, const char *fallback)
 {
@@ -199,21 +181,20 @@ static int take_fallback(Job *j, const char *fallback)
 int applier_set(Applier *a, const Change *change)
 {
         _cleanup_(job_freep) Job *j = NULL;
-        WriterKind kind;
         int r;
 
-        r = kind_of_knob(change->knob, &kind);
-        if (r >= 0)
-                r = job_new(a, WRITER_SET, change->device, change->path, &j);
+        if (!file_kind_find(change->kind))
+                return -EOPNOTSUPP;
+        r = job_new(a, WRITER_SET, change->device, change->path, &j);
         if (r >= 0)
                 r = copy_string(&j->id, change->id, WRITER_ID_MAX);
         if (r >= 0)
                 r = copy_string(&j->value, change->desired, WRITER_VALUE_MAX);
-        if (r >= 0 && change->fallback && kind == WRITER_IRQ_AFFINITY)
+        if (r >= 0 && change->fallback && change->kind == WRITER_IRQ_AFFINITY)
                 r = take_fallback(j, change->fallback);
         if (r < 0)
                 return r;
-        j->kind = kind;
+        j->kind = change->kind;
         push(&a->waiting, STEAL_PTR(j));
         return 0;
 }

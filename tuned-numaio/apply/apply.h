@@ -32,7 +32,7 @@ Applier *applier_free(Applier *a);
 DEFINE_CLEANUP(Applier, applier_free)
 
 /* Queues work; each copies what it needs. They return 0, -ENOMEM, -ENAMETOOLONG for a string that does not
- * fit the protocol, -EOPNOTSUPP for a knob that the writer has no kind for, or the error that ended the
+ * fit the protocol, -EOPNOTSUPP for a kind that there is not, or the error that ended the
  * connection. */
 int applier_set(Applier *a, const Change *change);
 int applier_restore(Applier *a, const char *device, const char *path);

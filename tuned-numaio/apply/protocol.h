@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include "model/file-kind.h"
+
 #include <stdint.h>
 
 /* What the main process and the writer say to each other over a SOCK_SEQPACKET socket: one fixed-size request
@@ -30,15 +32,8 @@ typedef enum WriterOp {
         _WRITER_OP_MAX,
 } WriterOp;
 
-/* The closed table of files: a row of writer/ops.c for each. */
-typedef enum WriterKind {
-        WRITER_IRQ_AFFINITY = 1,  /* proc/irq/N/smp_affinity_list, a cpulist */
-        WRITER_WORKQUEUE_CPUMASK, /* sys/devices/virtual/workqueue/NAME/cpumask, a mask, never empty */
-        _WRITER_KIND_MAX,
-} WriterKind;
-
 typedef struct WriterRequest {
-        uint32_t version, op, kind, seq;
+        uint32_t version, op, kind, seq; /* kind: a WriterKind */
         char device[WRITER_DEVICE_MAX];
         char id[WRITER_ID_MAX];     /* id of the change */
         char path[WRITER_PATH_MAX]; /* below the root, without a leading slash */

@@ -98,6 +98,9 @@ int device_find_file(const Snapshot *s, const Device *d, const char *path, KnobF
                                             cpuset_format_list(d->vectors[i].affinity), ret);
                 return 0;
         }
+        for (size_t i = 0; i < d->n_knobs; i++)
+                if (strcmp(d->knobs[i].path, path) == 0)
+                        return fill(strdup(d->knobs[i].role), strdup(d->knobs[i].value), ret);
         for (size_t i = 0; i < s->n_workqueues; i++) {
                 const Workqueue *w = &s->workqueues[i];
 

@@ -3,12 +3,12 @@
 
 #include "model/snapshot.h"
 
-/* The files that changes write, found in a snapshot: "proc/irq/N/smp_affinity_list" of a device's vectors and
- * "sys/devices/virtual/workqueue/NAME/cpumask" of its workqueues. */
+/* The files that changes write, found in a snapshot: "proc/irq/N/smp_affinity_list" of a device's vectors,
+ * "sys/devices/virtual/workqueue/NAME/cpumask" of its workqueues, and its other knobs. */
 
 typedef struct KnobFile {
         char *role;    /* the last part of a change's id DEVICE~KNOB~ROLE: "q3", "iscsi_q" */
-        char *current; /* what is in force, in the form that is written: a CPU list or a mask */
+        char *current; /* what is in force, in the form that is written: that of its kind */
 } KnobFile;
 
 void knob_file_clear(KnobFile *f);

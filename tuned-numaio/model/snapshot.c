@@ -26,6 +26,14 @@ void workqueue_clear(Workqueue *w)
         *w = (Workqueue) { 0 };
 }
 
+void knob_clear(Knob *k)
+{
+        free(k->path);
+        free(k->role);
+        free(k->value);
+        *k = (Knob) { 0 };
+}
+
 static void iscsi_facts_free(IscsiFacts *i)
 {
         if (!i)
@@ -57,6 +65,9 @@ void device_clear(Device *d)
                 vector_clear(&d->vectors[i]);
         free(d->vectors);
         iscsi_facts_free(d->iscsi);
+        for (size_t i = 0; i < d->n_knobs; i++)
+                knob_clear(&d->knobs[i]);
+        free(d->knobs);
         *d = (Device) { 0 };
 }
 
@@ -120,6 +131,14 @@ const Device *snapshot_device_of_netdev(const Snapshot *s, const char *netdev)
         for (size_t i = 0; i < s->n_devices; i++)
                 if (strv_contains(&s->devices[i].netdevs, netdev))
                         return &s->devices[i];
+        return NULL;
+}
+
+const Knob *device_knob(const Device *d, WriterKind kind)
+{
+        for (size_t i = 0; i < d->n_knobs; i++)
+                if (d->knobs[i].kind == kind)
+                        return &d->knobs[i];
         return NULL;
 }
 

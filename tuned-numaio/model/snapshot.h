@@ -3,6 +3,7 @@
 
 #include "basic/cpuset.h"
 #include "basic/strv.h"
+#include "model/file-kind.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -85,6 +86,15 @@ typedef struct Workqueue {
         Settable settable; /* no: per_cpu, mode 0444, or refused before */
 } Workqueue;
 
+/* A file of a device that is neither a vector's nor a workqueue's cpumask. */
+typedef struct Knob {
+        WriterKind kind;
+        char *path;  /* below the root, without symbolic links */
+        char *role;  /* stable among the device's: the last part of its change's id */
+        char *value; /* what is in force, in the form of its kind */
+        Settable settable;
+} Knob;
+
 typedef struct IscsiFacts {
         char *transport; /* "tcp", "qedi" ... */
         char *iface;     /* name of the iscsi interface, "default" when iscsid set none */
@@ -115,6 +125,8 @@ typedef struct Device {
         Vector *vectors; /* those with an action, in order of index */
         size_t n_vectors;
         IscsiFacts *iscsi; /* of iscsi-hosts alone */
+        Knob *knobs;       /* those that this kernel has; in no order */
+        size_t n_knobs;
 } Device;
 
 typedef struct Snapshot {
@@ -146,12 +158,15 @@ DEFINE_CLEANUP(Snapshot, snapshot_free)
 void device_clear(Device *d);
 void vector_clear(Vector *v);
 void workqueue_clear(Workqueue *w);
+void knob_clear(Knob *k);
 
 /* Look-ups; NULL = not there. The result belongs to the snapshot. */
 const Node *snapshot_node(const Snapshot *s, int id);
 const Cpu *snapshot_cpu(const Snapshot *s, unsigned cpu);
 const Device *snapshot_device(const Snapshot *s, const char *id);
 const Device *snapshot_device_of_netdev(const Snapshot *s, const char *netdev);
+/* The device's only or first knob of a kind. */
+const Knob *device_knob(const Device *d, WriterKind kind);
 /* Index of the device that owns a SCSI host, -1 = none. */
 int snapshot_device_of_scsi_host(const Snapshot *s, int host);
 

@@ -59,6 +59,8 @@ static int observe_all(const Root *root, const KnownRefusal *refusals, size_t n_
                 r = observe_iscsi(root, s);
         if (r >= 0)
                 r = observe_workqueues(root, refusals, n_refusals, s);
+        if (r >= 0)
+                r = observe_knobs(root, refusals, n_refusals, s);
         if (r < 0)
                 return r;
         *ret = STEAL_PTR(s);

@@ -33,3 +33,5 @@ int observe_vectors(const Root *root, const KnownRefusal *refusals, size_t n_ref
 int observe_iscsi(const Root *root, Snapshot *s); /* iscsi-hosts, mapped to their NICs */
 /* All of them, tied to their devices. */
 int observe_workqueues(const Root *root, const KnownRefusal *refusals, size_t n_refusals, Snapshot *s);
+/* What else of a device can be set: IOMMU group, iSCSI transmit work. */
+int observe_knobs(const Root *root, const KnownRefusal *refusals, size_t n_refusals, Snapshot *s);

@@ -3,7 +3,7 @@
 #include "basic/error.h"
 #include "basic/parse.h"
 #include "model/knob-file.h"
-#include "observe/observe.h"
+#include "observe/knobs.h"
 
 #include <errno.h>
 #include <string.h>
@@ -38,11 +38,6 @@ static int host_of(const char *name)
         }
         return -1;
 }
-
-typedef struct Refusals {
-        const KnownRefusal *items;
-        size_t n;
-} Refusals;
 
 static bool is_refused(const Refusals *refusals, const Workqueue *w)
 {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "basic/error.h"
+#include "model/file-kind.h"
 #include "model/snapshot.h"
 #include "policy/policy.h"
 
@@ -20,9 +21,10 @@ typedef struct Change {
         char *device;       /* device id */
         const char *plugin; /* plug-in's name, static */
         const char *knob;   /* "irq.affinity", static */
-        char *path;         /* below the root */
-        char *current;      /* the set in force, in the form of desired */
-        char *desired;      /* what will be written: a cpulist for an IRQ, a mask for a workqueue */
+        WriterKind kind;
+        char *path;    /* below the root */
+        char *current; /* what is in force, in the form of desired */
+        char *desired; /* what will be written: in the form of its kind */
         Settable settable;
         Reason reason;
         int irq;        /* -1 = none */

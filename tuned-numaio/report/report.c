@@ -238,6 +238,20 @@ static json_t *workqueues(const Snapshot *s, const Device *d)
         return a;
 }
 
+static json_t *knobs(const Device *d)
+{
+        json_t *a = json_array();
+
+        for (size_t i = 0; a && i < d->n_knobs; i++) {
+                const Knob *k = &d->knobs[i];
+
+                a = report_append(a, json_pack("{s:s, s:o, s:o, s:s}", "knob", file_kind_find(k->kind)->knob,
+                                               "path", report_text(k->path), "value", report_text(k->value),
+                                               "settable", settable_to_string(k->settable)));
+        }
+        return a;
+}
+
 json_t *report_device_details(const Snapshot *s, const Plan *p, const Device *d)
 {
         json_t *o = report_device(s, p, d), *irqs = json_array();
@@ -246,7 +260,8 @@ json_t *report_device_details(const Snapshot *s, const Plan *p, const Device *d)
         for (size_t i = 0; irqs && i < d->n_vectors; i++)
                 irqs = report_append(irqs, vector(s, &d->vectors[i], node));
         if (json_object_set_new(o, "irqs", irqs) < 0 ||
-            json_object_set_new(o, "workqueues", workqueues(s, d)) < 0) {
+            json_object_set_new(o, "workqueues", workqueues(s, d)) < 0 ||
+            json_object_set_new(o, "knobs", knobs(d)) < 0) {
                 json_decref(o);
                 return NULL;
         }

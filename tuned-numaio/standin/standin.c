@@ -443,6 +443,20 @@ static int log_write(const Standin *s, const char *path, const char *value)
         return text ? log_line(s, "write", path, text) : -ENOMEM;
 }
 
+/* Any other attribute: what its form allows is taken as it is. */
+static int write_word(Standin *s, WriterKind kind, const char *path, const char *value)
+{
+        const FileKind *k = file_kind_find(kind);
+        _cleanup_(closep) int fd = -1;
+        int r;
+
+        fd = open_attribute(s, path);
+        if (fd < 0)
+                return fd;
+        r = file_kind_check(k, value);
+        return r < 0 ? r : put_text(fd, value);
+}
+
 static int write_kind(Standin *s, WriterKind kind, const char *path, const char *value)
 {
         if (s->read_only)
@@ -452,6 +466,15 @@ static int write_kind(Standin *s, WriterKind kind, const char *path, const char 
                 return write_irq(s, path, value);
         case WRITER_WORKQUEUE_CPUMASK:
                 return write_workqueue(s, path, value);
+        case WRITER_WORKQUEUE_NUMA:
+        case WRITER_WORKQUEUE_SCOPE:
+        case WRITER_WORKQUEUE_STRICT:
+        case WRITER_ISCSI_XMIT_NUMA:
+        case WRITER_ISCSI_XMIT_INLINE:
+        case WRITER_IOVA_DEPOT:
+        case WRITER_IOMMU_TYPE:
+        case WRITER_BLOCK_MAX_SECTORS:
+                return write_word(s, kind, path, value);
         case _WRITER_KIND_MAX:
                 break;
         }

@@ -25,11 +25,11 @@ void writer_log_event(const Writer *w, const WriterEvent *event);
 /* A request that is outside the closed table. */
 void writer_log_denied(const Writer *w, const WriterRequest *q, int error);
 
-/* Reads the value of a file that no link leads to; the caller frees. Returns 0, -E2BIG for one that no reply
- * has room for, or the errno of reading it. */
-int writer_read_value(const Writer *w, const char *path, char **ret);
+/* Reads what a file that no link leads to has in force, in the form that is written; the caller frees.
+ * Returns 0, -E2BIG for one that no reply has room for, or the errno of reading it. */
+int writer_read_value(const Writer *w, const Operation *op, const char *path, char **ret);
 /* Puts what a file says now into the reply, "" when that cannot be told. */
-void writer_read_back(Writer *w, const char *path);
+void writer_read_back(Writer *w, const Operation *op, const char *path);
 
 /* What the ledger says of a path, for a reply; NULL = nothing. */
 void writer_put_entry(WriterReply *reply, const LedgerEntry *e);

@@ -87,24 +87,33 @@ static int folder_identity(const Root *root, const char *path, char **ret)
         return *ret ? 0 : -ENOMEM;
 }
 
+/* A host's folders lie in its own: both numbers are the same. */
+static bool is_one_host(const char *path)
+{
+        const char *first = strstr(path, "/host"), *second = first ? strstr(first + 1, "/host") : NULL;
+        size_t n;
+
+        if (!second)
+                return true;
+        n = strcspn(first + 1, "/");
+        return strncmp(first + 1, second + 1, n + 1) == 0;
+}
+
+#define WORKQUEUE "sys/devices/virtual/workqueue/*/"
+#define SOFT_HOST "sys/devices/platform/host#/scsi_host/host#/"
+#define GROUP     "sys/kernel/iommu_groups/#/"
+
 static const Operation operations[] = {
-        {
-                .kind = WRITER_IRQ_AFFINITY,
-                .knob = "irq.affinity",
-                .pattern = IRQ_FOLDER "#/smp_affinity_list",
-                .charset = DIGITS "-,",
-                .parse = cpuset_parse_list,
-                .identity = irq_identity,
-                .owner = irq_owner,
-        },
-        {
-                .kind = WRITER_WORKQUEUE_CPUMASK,
-                .knob = "workqueue.cpumask",
-                .pattern = "sys/devices/virtual/workqueue/*/cpumask",
-                .charset = DIGITS "abcdefABCDEF,",
-                .parse = cpuset_parse_mask,
-                .identity = folder_identity,
-        },
+        { WRITER_IRQ_AFFINITY, IRQ_FOLDER "#/smp_affinity_list", irq_identity, irq_owner },
+        { WRITER_WORKQUEUE_CPUMASK, WORKQUEUE "cpumask", folder_identity, NULL },
+        { WRITER_WORKQUEUE_NUMA, WORKQUEUE "numa", folder_identity, NULL },
+        { WRITER_WORKQUEUE_SCOPE, WORKQUEUE "affinity_scope", folder_identity, NULL },
+        { WRITER_WORKQUEUE_STRICT, WORKQUEUE "affinity_strict", folder_identity, NULL },
+        { WRITER_ISCSI_XMIT_NUMA, SOFT_HOST "xmit_numa", folder_identity, NULL },
+        { WRITER_ISCSI_XMIT_INLINE, SOFT_HOST "xmit_inline", folder_identity, NULL },
+        { WRITER_IOVA_DEPOT, GROUP "iova_depot_max", folder_identity, NULL },
+        { WRITER_IOMMU_TYPE, GROUP "type", folder_identity, NULL },
+        { WRITER_BLOCK_MAX_SECTORS, "sys/devices/**/queue/max_sectors_kb", folder_identity, NULL },
 };
 
 const Operation *operation_find(uint32_t kind)
@@ -115,24 +124,41 @@ const Operation *operation_find(uint32_t kind)
         return NULL;
 }
 
+static bool is_number(const char *text, size_t n)
+{
+        return n > 0 && n <= NUMBER_MAX && strspn(text, DIGITS) >= n && (n == 1 || *text != '0');
+}
+
+static bool is_name(const char *text, size_t n)
+{
+        return n > 0 && strspn(text, NAME_CHARS) >= n && strspn(text, ".") < n;
+}
+
 static bool accepts_component(const char *pattern, size_t pattern_n, const char *text, size_t n)
 {
-        if (pattern_n == 1 && *pattern == '#')
-                return n > 0 && n <= NUMBER_MAX && strspn(text, DIGITS) >= n && (n == 1 || *text != '0');
+        size_t literal = pattern_n - 1;
+
         if (pattern_n == 1 && *pattern == '*')
-                return n > 0 && strspn(text, NAME_CHARS) >= n && strspn(text, ".") < n;
+                return is_name(text, n);
+        if (pattern_n > 0 && pattern[literal] == '#')
+                return n > literal && memcmp(pattern, text, literal) == 0 &&
+                       is_number(text + literal, n - literal);
         return n == pattern_n && memcmp(pattern, text, n) == 0;
 }
 
-bool operation_accepts_path(const Operation *op, const char *path)
+static bool accepts(const char *pattern, const char *path)
 {
-        const char *pattern = op->pattern;
-
-        if (strlen(path) >= WRITER_PATH_MAX)
-                return false;
         for (;;) {
                 size_t pattern_n = strcspn(pattern, "/"), n = strcspn(path, "/");
 
+                if (pattern_n == 2 && memcmp(pattern, "**", 2) == 0) {
+                        if (!is_name(path, n) || !path[n])
+                                return false;
+                        path += n + 1;
+                        if (accepts(pattern + 3, path))
+                                return true;
+                        continue;
+                }
                 if (!accepts_component(pattern, pattern_n, path, n))
                         return false;
                 pattern += pattern_n;
@@ -144,28 +170,22 @@ bool operation_accepts_path(const Operation *op, const char *path)
         }
 }
 
+bool operation_accepts_path(const Operation *op, const char *path)
+{
+        return strlen(path) < WRITER_PATH_MAX && accepts(op->pattern, path) && is_one_host(path);
+}
+
+const FileKind *operation_kind(const Operation *op)
+{
+        return file_kind_find(op->kind);
+}
+
 int operation_check_value(const Operation *op, const char *value)
 {
-        _cleanup_(cpuset_freep) CpuSet *set = NULL;
-        int r;
-
-        if (strlen(value) >= WRITER_VALUE_MAX || value[strspn(value, op->charset)] != '\0')
-                return -EINVAL;
-        r = op->parse(value, &set);
-        if (r < 0)
-                return r == -ENOMEM ? r : -EINVAL;
-        return cpuset_is_empty(set) ? -EINVAL : 0;
+        return strlen(value) < WRITER_VALUE_MAX ? file_kind_check(operation_kind(op), value) : -EINVAL;
 }
 
 int operation_equal(const Operation *op, const char *a, const char *b)
 {
-        _cleanup_(cpuset_freep) CpuSet *x = NULL, *y = NULL;
-        int r;
-
-        r = op->parse(a, &x);
-        if (r >= 0)
-                r = op->parse(b, &y);
-        if (r == -ENOMEM)
-                return r;
-        return r >= 0 && cpuset_equal(x, y);
+        return file_kind_equal(operation_kind(op), a, b);
 }

@@ -100,14 +100,14 @@ static int write_set(Writer *w, const SetJob *j)
                 return r;
         }
         r = w->sink->write(w->sink->userdata, w->root, j->op->kind, q->path, q->value);
-        writer_read_back(w, q->path);
+        writer_read_back(w, j->op, q->path);
         if (r >= 0)
                 w->reply.flags |= WRITER_WRITTEN;
         else if (operation_equal(j->op, w->reply.value, j->old_value) > 0)
                 note_failure(w, j, r);
         writer_log_event(w, &(WriterEvent) {
                                     .op = WRITER_SET,
-                                    .knob = j->op->knob,
+                                    .knob = operation_kind(j->op)->knob,
                                     .device = q->device,
                                     .path = q->path,
                                     .old_value = j->old_value,
@@ -135,7 +135,7 @@ static int prepare_set(Writer *w, SetJob *j)
                 if (!j->previous)
                         return -ENOMEM;
         }
-        r = writer_read_value(w, q->path, &j->old_value);
+        r = writer_read_value(w, j->op, q->path, &j->old_value);
         if (r < 0)
                 return r;
         PUT(w->reply.value, j->old_value);

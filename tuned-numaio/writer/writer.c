@@ -51,7 +51,7 @@ void writer_log_event(const Writer *w, const WriterEvent *event)
                 w->log(w->log_userdata, event);
 }
 
-int writer_read_value(const Writer *w, const char *path, char **ret)
+int writer_read_value(const Writer *w, const Operation *op, const char *path, char **ret)
 {
         char *text;
         int r;
@@ -63,6 +63,7 @@ int writer_read_value(const Writer *w, const char *path, char **ret)
                 free(text);
                 return -E2BIG;
         }
+        file_kind_trim(operation_kind(op), text);
         *ret = text;
         return 0;
 }
@@ -129,11 +130,11 @@ void writer_tidy(Writer *w)
                 forget_gone(w);
 }
 
-void writer_read_back(Writer *w, const char *path)
+void writer_read_back(Writer *w, const Operation *op, const char *path)
 {
         _cleanup_(freep) char *value = NULL;
 
-        PUT(w->reply.value, writer_read_value(w, path, &value) >= 0 ? value : "");
+        PUT(w->reply.value, writer_read_value(w, op, path, &value) >= 0 ? value : "");
 }
 
 static bool is_plain_text(const char *s)
@@ -176,10 +177,10 @@ static int write_first(Writer *w, const Operation *op, const LedgerEntry *e, con
         r = w->sink->write(w->sink->userdata, w->root, op->kind, e->path, e->first);
         if (r >= 0)
                 w->reply.flags |= WRITER_WRITTEN;
-        writer_read_back(w, e->path);
+        writer_read_back(w, op, e->path);
         writer_log_event(w, &(WriterEvent) {
                                     .op = WRITER_RESTORE,
-                                    .knob = op->knob,
+                                    .knob = operation_kind(op)->knob,
                                     .device = e->device,
                                     .path = e->path,
                                     .old_value = now,
@@ -198,7 +199,7 @@ static int restore_entry(Writer *w, const Operation *op, const LedgerEntry *e)
         if (r >= 0 && strcmp(identity, e->identity) != 0)
                 r = -ENOENT;
         if (r >= 0)
-                r = writer_read_value(w, e->path, &now);
+                r = writer_read_value(w, op, e->path, &now);
         if (r >= 0) {
                 PUT(w->reply.value, now);
                 r = write_first(w, op, e, now);
@@ -274,12 +275,13 @@ static int handle_list(Writer *w, const WriterRequest *q, WriterSend send, void 
         forget_gone(w);
         for (size_t i = 0; i < ledger_count(w->ledger); i++) {
                 const LedgerEntry *e = ledger_entry(w->ledger, i);
+                const Operation *op = operation_of(e);
 
                 begin_reply(w, q, e->kind);
                 w->reply.error = e->refused;
                 writer_put_entry(&w->reply, e);
-                if (operation_of(e))
-                        writer_read_back(w, e->path);
+                if (op)
+                        writer_read_back(w, op, e->path);
                 r = send(userdata, &w->reply, -1);
                 if (r < 0)
                         return r;
