@@ -391,6 +391,8 @@ static void on_iscsi(void *userdata, int fd)
                 if (r < 0)
                         close(fd);
         }
+        if (error_is_shortage(r))
+                m->iscsi_asked = false; /* the next look asks again */
         if (r < 0)
                 log_warning("no iSCSI events: %s; a connection that fails is noticed late", strerror(-r));
 }

@@ -257,8 +257,10 @@ void manager_pass(Manager *m)
                 submitted = manager_submit(m);
         if (submitted < 0)
                 report_failure(m, submitted, "changes cannot be handed to the writer");
-        if (r >= 0 && manager_ask_iscsi(m) < 0)
-                log_warning("no iSCSI events: the writer cannot be asked for them");
+        if (r >= 0)
+                r = manager_ask_iscsi(m);
+        if (r < 0 && m->look_error == 0)
+                log_warning("no iSCSI events: the writer cannot be asked for them: %s", strerror(-r));
         if (submitted > 0 || manager_writer_is_busy(m))
                 manager_push_writer(m); /* the answers go on */
         else

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/resource.h>
 
 static IrqList list(const char *text)
 {
@@ -414,19 +413,14 @@ static void a_memo_out_of_reach_is_an_error(void **state)
         _cleanup_(ban_memo_clear)
                 BanMemo m = { .instance = strdup("@irqbalance7.sock 0"), .sent = list("24") };
         _cleanup_(ban_memo_clear) BanMemo back = { 0 };
-        struct rlimit limit, few;
         Folder *f = *state;
-        int next, r;
+        rlim_t before;
+        int r;
 
         assert_int_equal(ban_memo_put(f->fd, &m), 0);
-        assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
-        next = dup(f->fd);
-        assert_true(next >= 0);
-        close(next);
-        few = (struct rlimit) { .rlim_cur = (rlim_t)next, .rlim_max = limit.rlim_max };
-        assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+        before = limit_lower(RLIMIT_NOFILE, next_descriptor());
         r = ban_memo_read(f->fd, &back);
-        assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+        limit_restore(RLIMIT_NOFILE, before);
         assert_int_equal(r, -EMFILE);
         assert_null(back.instance);
         assert_int_equal(ban_memo_read(f->fd, &back), 0);

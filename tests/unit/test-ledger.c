@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -440,16 +439,14 @@ static int fill_up(Place *p)
 
 static void file_size_limit(void **state)
 {
-        struct rlimit old, small;
         Place *p = *state;
+        rlim_t before;
         int r;
 
-        assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
-        small = (struct rlimit) { 100000, old.rlim_max };
         signal(SIGXFSZ, SIG_IGN);
-        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        before = limit_lower(RLIMIT_FSIZE, 100000);
         r = fill_up(p);
-        assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+        limit_restore(RLIMIT_FSIZE, before);
         signal(SIGXFSZ, SIG_DFL);
         assert_int_equal(r, -EFBIG);
         assert_int_equal(put_first(p->ledger, "more", "i", "1"), 0);

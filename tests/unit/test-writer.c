@@ -5,7 +5,6 @@
 #include "writer/writer.h"
 
 #include <signal.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -709,20 +708,18 @@ static void foreign_entries_are_not_read(void **state)
 /* No room for the first value: the knob is not touched. */
 static void no_room_no_write(void **state)
 {
-        struct rlimit old, small;
         Desk *d = *state;
+        rlim_t before;
         int r[4];
 
         assert_int_equal(set(d, IRQ31, "3"), 0);
-        assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
         signal(SIGXFSZ, SIG_IGN);
         for (int i = 0; i < 2; i++) {
                 /* Room for nothing, then for the first value but not for the one that is set. */
-                small = (struct rlimit) { (rlim_t)ledger_size(d) + (i ? 150 : 10), old.rlim_max };
-                assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+                before = limit_lower(RLIMIT_FSIZE, (rlim_t)ledger_size(d) + (i ? 150 : 10));
                 r[2 * i] = set(d, IRQ30, "3");
                 r[2 * i + 1] = set(d, IRQ31, "4");
-                assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+                limit_restore(RLIMIT_FSIZE, before);
                 assert_int_equal(r[2 * i], -EFBIG);
                 assert_true(d->reply.flags & WRITER_NO_LEDGER || r[2 * i + 1] == 0);
         }
@@ -821,6 +818,23 @@ static void no_netlink_on_copies(void **state)
         machine_put(&d->machine, "sys/class/iscsi_host/host0/netdev", "(null)\n");
         ask(d, WRITER_ISCSI, "", "");
         assert_int_equal(go(d), -EOPNOTSUPP);
+}
+
+/* Short of descriptors it is not known whether the machine that runs has hosts. */
+static void hosts_are_not_denied_unseen(void **state)
+{
+        _cleanup_(root_freep) Root *live = NULL;
+        _cleanup_(writer_freep) Writer *w = NULL;
+        Desk *d = *state;
+        rlim_t before;
+
+        assert_int_equal(root_open("/", &live), 0);
+        assert_int_equal(writer_new(live, d->ledger, &d->sink, &w), 0);
+        ask(d, WRITER_ISCSI, "", "");
+        before = limit_lower(RLIMIT_NOFILE, next_descriptor());
+        assert_int_equal(writer_handle(w, &d->request, sizeof(d->request), on_reply, d), 0);
+        limit_restore(RLIMIT_NOFILE, before);
+        assert_int_equal(d->reply.error, -EMFILE);
 }
 
 static void serves_a_socket(void **state)
@@ -980,6 +994,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(first_values_are_checked, setup, teardown),
                 cmocka_unit_test_setup_teardown(values_of_any_length, setup, teardown),
                 cmocka_unit_test_setup_teardown(no_netlink_on_copies, setup, teardown),
+                cmocka_unit_test_setup_teardown(hosts_are_not_denied_unseen, setup, teardown),
                 cmocka_unit_test_setup_teardown(serves_a_socket, setup, teardown),
                 cmocka_unit_test_setup_teardown(ledger_is_tidied, setup, teardown),
         };

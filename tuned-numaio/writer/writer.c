@@ -241,16 +241,18 @@ static int open_iscsi(const Writer *w, int *ret_fd)
         struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = 1u << (ISCSI_GROUP_ISCSID - 1) };
         _cleanup_(closep) int fd = -1;
         Strv hosts = { 0 };
-        bool any;
+        int r;
 
         /* Netlink shows the machine that runs, and a copy is another one. */
         if (!root_is_live(w->root))
                 return -EOPNOTSUPP;
         /* The socket would load a module that nobody needs. */
-        any = root_list(w->root, &hosts, "sys/class/iscsi_host") >= 0 && hosts.n > 0;
+        r = root_list(w->root, &hosts, "sys/class/iscsi_host");
+        if (r >= 0 && hosts.n == 0)
+                r = -ENOENT;
         strv_clear(&hosts);
-        if (!any)
-                return -ENOENT;
+        if (r < 0)
+                return r;
         fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ISCSI);
         if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
                 return -errno;
