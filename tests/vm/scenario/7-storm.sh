@@ -57,6 +57,12 @@ if ! have_daemon; then
 	check "a driver goes and comes" rebind $NIC3
 	check "its interface is there" nic_up $NIC3 10.9.3.1/24
 	check "the kernel did not place its vectors" eval "! placed $NIC3 6-7"
+	misplace $NIC1 0
+	misplace $NIC2 0
+	misplace $HBA1 0
+	storm 3
+	udevadm settle -t 60
+	check "nor does it in a storm" eval "! placed $NIC1 2-3 && ! placed $NIC2 4-5 && ! placed $HBA1 2-3"
 	return 0
 fi
 while :; do
