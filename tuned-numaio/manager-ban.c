@@ -90,6 +90,12 @@ static int choose(const Manager *m, IrqList *l)
 
 /* --- handing over --- */
 
+static void arm_retry(Manager *m, uint64_t usec)
+{
+        (void)sd_event_source_set_time_relative(m->bans.retry, usec);
+        (void)sd_event_source_set_enabled(m->bans.retry, SD_EVENT_ONESHOT);
+}
+
 static void retry_later(Manager *m)
 {
         uint64_t usec = RETRY_MIN_USEC;
@@ -97,15 +103,35 @@ static void retry_later(Manager *m)
         for (unsigned i = 0; i < m->bans.failures && usec < RETRY_MAX_USEC; i++)
                 usec *= 2;
         m->bans.failures++;
-        (void)sd_event_source_set_time_relative(m->bans.retry, usec < RETRY_MAX_USEC ? usec : RETRY_MAX_USEC);
-        (void)sd_event_source_set_enabled(m->bans.retry, SD_EVENT_ONESHOT);
+        arm_retry(m, usec < RETRY_MAX_USEC ? usec : RETRY_MAX_USEC);
+}
+
+/* Each irqbalance is without a socket while it starts. One that stays so keeps all interrupts back. */
+static void tell_missing_socket(void)
+{
+        const LogKnob k = { .message_id = MESSAGE_ID_IRQBALANCE, .knob = KNOB };
+
+        /* Without one it is known by its unit alone. */
+        log_knob(LOG_WARNING, &k,
+                 "irqbalance.service runs without a socket to be told over what to leave alone: changes of "
+                 "interrupts wait until there is /run/irqbalance/irqbalancePID.sock, or it has ended. To end "
+                 "it: systemctl disable --now irqbalance");
+}
+
+static bool lacks_socket(const Manager *m)
+{
+        return m->bans.asked.n > 0 && m->irqbalance_seen.running && !*m->irqbalance_seen.socket;
 }
 
 static int on_retry(sd_event_source *s, uint64_t usec, void *userdata)
 {
         Manager *m = userdata;
 
-        m->bans.known = false;
+        (void)manager_look_for_irqbalance(m);
+        if (m->bans.known && m->bans.error >= 0 && lacks_socket(m))
+                tell_missing_socket();
+        else
+                m->bans.known = m->bans.awaited = false;
         schedule_event(&m->schedule, manager_now(m));
         manager_continue(m);
         return 0;
@@ -130,6 +156,7 @@ void manager_forget_bans(Manager *m)
 {
         m->bans.known = false;
         m->bans.failures = 0;
+        m->bans.awaited = false;
         irq_list_clear(&m->bans.left_alone);
         (void)sd_event_source_set_enabled(m->bans.retry, SD_EVENT_OFF);
 }
@@ -181,8 +208,13 @@ static void on_bans(void *userdata, int error, const WriterReply *reply)
                 error = irq_list_parse(reply->value, &b->left_alone);
         b->known = true;
         b->error = error;
-        if (!*b->socket && error >= 0)
+        if (!*b->socket && error >= 0) {
+                if (!b->awaited && lacks_socket(m)) {
+                        b->awaited = true;
+                        arm_retry(m, RETRY_MIN_USEC);
+                }
                 return;
+        }
         if (error < 0) {
                 irq_list_clear(&b->left_alone);
                 tell_failure(m, error);
@@ -190,6 +222,7 @@ static void on_bans(void *userdata, int error, const WriterReply *reply)
                 return;
         }
         b->failures = 0;
+        (void)sd_event_source_set_enabled(b->retry, SD_EVENT_OFF);
         tell_success(m);
 }
 

@@ -75,6 +75,7 @@ typedef struct Bans {
         char socket[64];    /* who was told; "" = it did not run, or had none */
         int error;          /* negative errno: it cannot be told; 0 = it was */
         unsigned failures;  /* in a row */
+        bool awaited;       /* its socket was, for a while */
         sd_event_source *retry;
 } Bans;
 
