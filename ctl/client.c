@@ -15,6 +15,11 @@
 /* The daemon answers a write within 120 s. */
 #define TIMEOUT_SECONDS 150L
 
+struct Client {
+        const char *socket;
+        CURL *curl; /* keeps the connection */
+};
+
 typedef struct Buffer {
         char *data;
         size_t size;
@@ -23,11 +28,6 @@ typedef struct Buffer {
 static inline void buffer_clear(Buffer *b)
 {
         free(b->data);
-}
-
-static inline void curl_cleanup(CURL **c)
-{
-        curl_easy_cleanup(*c);
 }
 
 static inline void slist_cleanup(struct curl_slist **l)
@@ -127,20 +127,39 @@ static int parse_answer(CURL *curl, const Buffer *b, json_t **ret, Error *e)
         return 0;
 }
 
-int client_call(const char *socket, const char *method, const char *path, const json_t *body, json_t **ret,
-                Error *e)
+Client *client_new(const char *socket)
 {
-        _cleanup_(curl_cleanup) CURL *curl = curl_easy_init();
+        Client *c = malloc(sizeof(*c));
+
+        if (!c)
+                return NULL;
+        *c = (Client) { socket, curl_easy_init() };
+        return c->curl ? c : client_free(c);
+}
+
+Client *client_free(Client *c)
+{
+        if (!c)
+                return NULL;
+        curl_easy_cleanup(c->curl);
+        free(c);
+        return NULL;
+}
+
+int client_call(Client *c, const char *method, const char *path, const json_t *body, json_t **ret, Error *e)
+{
         _cleanup_(slist_cleanup) struct curl_slist *headers =
                 curl_slist_append(NULL, "Content-Type: application/json");
         _cleanup_(freep) char *url = strf("http://localhost%s", path),
                               *text = body ? json_dumps(body, JSON_COMPACT) : strdup("");
         _cleanup_(buffer_clear) Buffer b = { 0 };
+        const char *socket = choose_socket(c->socket, method);
+        CURL *curl = c->curl;
         CURLcode code;
 
-        if (!curl || !headers || !url || !text)
+        if (!headers || !url || !text)
                 return error_set(e, -ENOMEM, NULL, "memory is short");
-        socket = choose_socket(socket, method);
+        curl_easy_reset(curl); /* keeps the connection */
         (void)curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, socket);
         (void)curl_easy_setopt(curl, CURLOPT_URL, url);
         (void)curl_easy_setopt(curl, CURLOPT_PROXY, "");

@@ -6,6 +6,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+typedef struct Client Client;
 typedef struct Machine Machine;
 typedef struct Verb Verb;
 
@@ -15,6 +16,7 @@ typedef struct Ctl {
         unsigned interval, count; /* of watch: seconds between two answers, and how many; 0 = for ever */
         const char *socket, *root, *policy;
         Machine *machine; /* with a root alone */
+        Client *client;   /* who asks the daemon, since it was asked first */
 } Ctl;
 
 typedef enum VerbFlags {

@@ -3,6 +3,7 @@
 
 #include "basic/memory.h"
 #include "basic/parse.h"
+#include "ctl/client.h"
 #include "ctl/ctl.h"
 #include "ctl/machine.h"
 
@@ -243,5 +244,6 @@ int main(int argc, char **argv)
                 return EXIT_FAILURE;
         r = run_again_and_again(&c, v, argv[optind + 1]);
         machine_free(c.machine);
+        client_free(c.client);
         return r;
 }

@@ -65,19 +65,23 @@ const Verb *verb_find(const char *name)
         return NULL;
 }
 
-static int ask(const Ctl *c, const Verb *v, const char *argument, json_t **ret, Error *e)
+static int ask(Ctl *c, const Verb *v, const char *argument, json_t **ret, Error *e)
 {
         bool get = strcmp(v->method, "GET") == 0;
         _cleanup_(freep) char *part = argument ? client_escape(argument) : strdup(""), *path = NULL;
         json_t *body = NULL;
         int r;
 
+        if (!c->client)
+                c->client = client_new(c->socket);
+        if (!c->client)
+                return error_set(e, -ENOMEM, NULL, "memory is short");
         path = part ? strf(get && argument ? "%s/%s" : "%s", v->path, part) : NULL;
         if (!get && argument)
                 body = json_pack("{s:s}", "device", argument);
         if (!path || (!get && argument && !body))
                 return error_set(e, -EINVAL, argument, "this is no id, or memory is short");
-        r = client_call(c->socket, v->method, path, body, ret, e);
+        r = client_call(c->client, v->method, path, body, ret, e);
         json_decref(body);
         return r;
 }

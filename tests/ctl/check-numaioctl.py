@@ -259,6 +259,8 @@ class Online(unittest.TestCase):
         machine(cls.root)
         cls.answers = {}
         cls.asked = []
+        cls.connections = 0
+        cls.impatient = False  # closes a connection after one answer, without a word before
         for verb, path in (("topology", "/v1/topology"), ("devices", "/v1/devices"), ("plan", "/v1/plan"),
                            ("decisions", "/v1/decisions")):
             cls.answers[path] = (200, run(verb, "--root", cls.root, "--json").stdout)
@@ -267,6 +269,10 @@ class Online(unittest.TestCase):
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+
+            def setup(self):
+                cls.connections += 1
+                super().setup()
 
             def do_GET(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -278,6 +284,7 @@ class Online(unittest.TestCase):
                 self.end_headers()
                 if text:
                     self.wfile.write(text.encode())
+                self.close_connection = self.close_connection or cls.impatient
 
             do_POST = do_GET
 
@@ -344,9 +351,10 @@ class Online(unittest.TestCase):
             "devices": [{"id": "a", "class": "nic", "node": 1, "per_second": 1234.5, "local_per_second": 1000.0,
                          "remote_per_second": 234.5}]}))
         self.asked.clear()
+        before = self.connections
         done = run("watch", "--count", "2", "--interval", "1", "--socket", self.socket)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertEqual(len(self.asked), 2)
+        self.assertEqual((len(self.asked), self.connections - before), (2, 1))
         self.assertEqual(done.stdout.count("1234.5 interrupts of devices a second, over 5.0 s"), 2)
         self.assertRegex(done.stdout, r"\na +nic +1 +1234\.5 +1000\.0 +234\.5 +81 %\n")
         done = run("watch", "--count", "1", "--json", "--socket", self.socket)
@@ -356,6 +364,16 @@ class Online(unittest.TestCase):
                       ["status", "--count", "1"], ["watch", "--root", "/"]):
             done = run(*words)
             self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+
+    def test_watch_connects_again(self):
+        self.answers["/v1/rates"] = (200, json.dumps({"window_seconds": 1.0, "per_second": 0.0, "nodes": [], "devices": []}))
+        self.asked.clear()
+        before = self.connections
+        type(self).impatient = True
+        self.addCleanup(setattr, type(self), "impatient", False)
+        done = run("watch", "--count", "3", "--interval", "1", "--socket", self.socket)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual((len(self.asked), self.connections - before), (3, 3))
 
     def test_ids_are_encoded(self):
         self.asked.clear()
