@@ -109,14 +109,18 @@ static int pause_listener(Listener *l, const char *why)
 }
 
 /* A client that cannot be accepted for want of a descriptor keeps libmicrohttpd's epoll ready, and the loop
- * busy. */
+ * busy: whether that is so is asked when it had nothing else to do. */
 static int on_io(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
         Listener *l = userdata;
-        int r = pump_or_log(l);
+        int r;
 
+        l->busy = false;
+        r = pump_or_log(l);
         if (r < 0)
                 return r;
+        if (l->busy && !l->short_of_fds)
+                return 0;
         if (has_descriptor()) {
                 l->short_of_fds = false;
                 return 0;

@@ -21,6 +21,8 @@ typedef struct ApiRequest ApiRequest;
  * single device or decision is null when there is none of this id. devices and decisions give arrays, which
  * the API filters and wraps.
  *
+ * An answer that is a string is JSON text already, and sent as it is.
+ *
  * rates and the writers return 0 with *ret set, API_DEFERRED, or a negative errno with the text in *e
  * (-ENOENT: no such device; -EBUSY: another one is running; -ENOTCONN: no writer; -EOPNOTSUPP: not possible
  * here). A writer that is NULL is answered with 501. body is an object whose keys were checked ("device", a

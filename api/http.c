@@ -99,6 +99,7 @@ static void connection_free(Connection *c)
 void http_connection(void *cls, struct MHD_Connection *mhd, void **context,
                      enum MHD_ConnectionNotificationCode code)
 {
+        ((Listener *)cls)->busy = true;
         if (code == MHD_CONNECTION_NOTIFY_STARTED) {
                 const Mhd *m = &((Listener *)cls)->api->mhd;
                 const union MHD_ConnectionInfo *i =
@@ -230,12 +231,20 @@ static int check_head(ApiRequest *req, const char *method)
         return r;
 }
 
+/* With a newline, for people. NULL when memory is short. */
+static char *answer_text(const json_t *body)
+{
+        _cleanup_(freep) char *dump = json_is_string(body) ? NULL : json_dumps(body, JSON_COMPACT);
+        const char *text = dump ? dump : json_string_value(body);
+
+        return text ? strf("%s\n", text) : NULL;
+}
+
 static enum MHD_Result send_answer(ApiRequest *req)
 {
         const Mhd *m = &req->api->mhd;
         const Answer *a = &req->answer;
-        _cleanup_(freep) char *dump = a->body ? json_dumps(a->body, JSON_COMPACT) : NULL,
-                              *text = dump ? strf("%s\n", dump) : NULL;
+        _cleanup_(freep) char *text = answer_text(a->body);
         struct MHD_Response *response;
         enum MHD_Result r;
 
@@ -329,6 +338,7 @@ enum MHD_Result http_request(void *cls, struct MHD_Connection *mhd, const char *
 {
         ApiRequest *req = *context;
 
+        ((Listener *)cls)->busy = true;
         if (!req)
                 return MHD_NO;
         if (!req->started) {

@@ -32,6 +32,7 @@ struct Listener {
         sd_event_source *io, *timer, *pause;
         bool short_of_fds; /* was told, and goes on */
         bool closed;       /* a connection was, since libmicrohttpd began to run last */
+        bool busy;         /* libmicrohttpd called us, since its descriptor was ready last */
         bool read_only;
         Connection *connections;
         Listener *next;

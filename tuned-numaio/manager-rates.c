@@ -14,6 +14,14 @@
 /* An older sample says nothing about now. */
 #define WINDOW_MAX 60000000u
 
+/* The rates since the last sample, as the API takes text. */
+static json_t *rates_since(const Manager *m, const Counters *now, uint64_t usec)
+{
+        _cleanup_(freep) char *text = report_rates(m->snapshot, m->plan, &m->rates.last, now, usec);
+
+        return text ? json_string_nocheck(text) : NULL;
+}
+
 /* Takes a sample. *ret: the rates since the last one, NULL when that is too old or there was none. */
 static int sample(Manager *m, json_t **ret)
 {
@@ -27,7 +35,7 @@ static int sample(Manager *m, json_t **ret)
         if (r < 0)
                 return r;
         if (x->time > 0 && now > x->time && now - x->time <= WINDOW_MAX) {
-                answer = report_rates(m->snapshot, m->plan, &x->last, &c, now - x->time);
+                answer = rates_since(m, &c, now - x->time);
                 if (!answer) {
                         counters_clear(&c);
                         return -ENOMEM;

@@ -274,8 +274,10 @@ static void rates_are_as_documented(void **state)
 {
         _cleanup_(snapshot_freep) Snapshot *s = machine();
         Counters none = { 0 };
-        json_t *rates = report_rates(s, NULL, &none, &none, 1000000);
+        _cleanup_(freep) char *text = report_rates(s, NULL, &none, &none, 1000000);
+        json_t *rates = json_loads(text, 0, NULL);
 
+        assert_non_null(rates);
         check("NodeRate", first(rates, "nodes"));
         check("DeviceRate", first(rates, "devices"));
         check("Rates", rates);

@@ -4,6 +4,7 @@
 #include "tree.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <string.h>
 
 static Counters parsed(const char *text)
@@ -104,6 +105,17 @@ static double at(const json_t *o, const char *list, size_t i, const char *key)
         return json_real_value(json_object_get(item, key));
 }
 
+static json_t *rates_of(const Snapshot *s, const Counters *before, const Counters *now, uint64_t usec)
+{
+        _cleanup_(freep) char *text = report_rates(s, NULL, before, now, usec);
+        json_t *rates;
+
+        assert_non_null(text);
+        rates = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+        assert_non_null(rates);
+        return rates;
+}
+
 static void local_and_remote(void **state)
 {
         _cleanup_(snapshot_freep) Snapshot *s = snapshot_new();
@@ -121,8 +133,7 @@ static void local_and_remote(void **state)
         add_device(s, "pci:0000:22:00.0", NODE_UNKNOWN);
         add_vector(s, 3, "2-5");
         add_vector(s, 4, "3");
-        rates = report_rates(s, NULL, &before, &now, 2000000);
-        assert_non_null(rates);
+        rates = rates_of(s, &before, &now, 2000000);
         assert_true(at(rates, NULL, 0, "window_seconds") == 2.0);
         assert_true(at(rates, NULL, 0, "per_second") == 35.5);
         assert_true(at(rates, "devices", 0, "per_second") == 25.0);
@@ -138,12 +149,45 @@ static void local_and_remote(void **state)
         counters_clear(&now);
 }
 
+/* Whatever a device is called and however much it does. */
+static void odd_names_and_numbers(void **state)
+{
+        static const struct {
+                const char *id, *shown;
+        } names[] = { { "iscsi:a\"\\b:c", "iscsi:a\"\\b:c" },
+                      { "iscsi:\xc3\xa4:\t", "iscsi:\xc3\xa4:\t" },
+                      { "wq:\xff", "wq:?" } };
+        _cleanup_(snapshot_freep) Snapshot *s = snapshot_new();
+        Counters before = parsed("intr 0 0 0 0"), now = parsed("intr 0 2 12345678 1");
+        const json_t *device;
+        json_t *rates;
+
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                add_device(s, names[i].id, NODE_UNKNOWN);
+                add_vector(s, (unsigned)i, "0");
+        }
+        rates = rates_of(s, &before, &now, 3000001);
+        assert_true(at(rates, NULL, 0, "window_seconds") == 3.000001);
+        assert_int_equal(json_array_size(json_object_get(rates, "nodes")), 0);
+        assert_true(at(rates, "devices", 0, "per_second") == 0.667);
+        assert_true(at(rates, "devices", 1, "per_second") == 4115224.628);
+        assert_true(at(rates, "devices", 2, "per_second") == 0.333);
+        for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+                device = json_array_get(json_object_get(rates, "devices"), i);
+                assert_string_equal(json_string_value(json_object_get(device, "id")), names[i].shown);
+                assert_true(json_is_null(json_object_get(device, "node")));
+        }
+        json_decref(rates);
+        counters_clear(&before);
+        counters_clear(&now);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(the_line_is_found_and_read), cmocka_unit_test(odd_lines),
                 cmocka_unit_test(a_smaller_number),           cmocka_unit_test(no_file),
-                cmocka_unit_test(local_and_remote),
+                cmocka_unit_test(local_and_remote),           cmocka_unit_test(odd_names_and_numbers),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,11 +36,22 @@ static size_t count_numbers(const char *s)
         return n > 0 ? n - 1 : 0;
 }
 
+/* Of what the kernel counts in 32 bits: what is above is cut off. There are hundreds of them on each line,
+ * and strtoull() costs as much for each as the rest of an answer. */
+static uint32_t number(const char *s, const char **ret_end)
+{
+        uint32_t n = 0;
+
+        for (; isdigit((unsigned char)*s); s++)
+                n = n * 10 + (uint32_t)(*s - '0');
+        *ret_end = s;
+        return n;
+}
+
 int counters_parse(const char *text, Counters *ret)
 {
         const char *s = find_line(text, "intr");
         Counters c = { 0 };
-        char *end;
         size_t n;
 
         if (!s || *s != ' ' || !isdigit((unsigned char)s[1]))
@@ -51,9 +62,9 @@ int counters_parse(const char *text, Counters *ret)
         c.by_irq = calloc(n ? n : 1, sizeof(*c.by_irq));
         if (!c.by_irq)
                 return -ENOMEM;
-        (void)strtoull(s, &end, 10); /* the total counts NMIs and the like, too */
-        while (c.n < n && *end == ' ' && isdigit((unsigned char)end[1]))
-                c.by_irq[c.n++] = (uint32_t)strtoull(end, &end, 10);
+        (void)number(s + 1, &s); /* the total counts NMIs and the like, too */
+        while (c.n < n && *s == ' ' && isdigit((unsigned char)s[1]))
+                c.by_irq[c.n++] = number(s + 1, &s);
         *ret = c;
         return 0;
 }
