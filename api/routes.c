@@ -186,9 +186,10 @@ static bool is_node(const char *s)
 
 static bool is_state(const char *s)
 {
-        static const char *const states[] = { "right",   "planned", "applied",      "failed",  "refused",
-                                              "managed", "left",    "unknown-node", "held",    "waiting",
-                                              "none",    "error",   "drifted",      "yielded", "contested" };
+        static const char *const states[] = { "right",   "planned", "applied",   "failed",
+                                              "refused", "managed", "left",      "unknown-node",
+                                              "held",    "waiting", "none",      "error",
+                                              "drifted", "yielded", "contested", "absent" };
 
         for (size_t i = 0; i < ARRAY_SIZE(states); i++)
                 if (strcmp(states[i], s) == 0)

@@ -137,7 +137,7 @@ static void show_states(const json_t *changes)
 {
         static const char *const states[] = { "applied", "held",         "right",   "refused", "failed",
                                               "planned", "managed",      "drifted", "yielded", "contested",
-                                              "waiting", "unknown-node", "left",    "error" };
+                                              "waiting", "unknown-node", "left",    "absent",  "error" };
         const char *separator = "\n";
 
         for (size_t i = 0; i < ARRAY_SIZE(states); i++) {
@@ -235,6 +235,7 @@ static const char *state_sentence(const char *state)
                 { "yielded", "Somebody else changed it; it is left to them until numaioctl apply." },
                 { "contested", "Somebody else changes it each time that it is set; it is left to them." },
                 { "waiting", "It waits until irqbalance has ended." },
+                { "absent", "This kernel has no such knob." },
                 { "none", "The device has no such knob." },
                 { "error", "The policy asks for what cannot be." },
         };

@@ -8,6 +8,8 @@
 /* irq.affinity: the CPUs that a device's interrupts go to.
  * Rules 3 to 8 of docs/architecture.md; what /proc/irq accepts is in the kernel's kernel/irq/proc.c. */
 
+#define KNOB "irq.affinity"
+
 typedef enum IrqMode {
         IRQ_LEAVE,
         IRQ_SPREAD, /* one CPU for each queue, the whole home for the slow path */
@@ -164,7 +166,7 @@ static int add_change(Placer *p, const Vector *v, char *desired, const char *fal
 {
         Change c = {
                 .plugin = plugin_irq.name,
-                .knob = plugin_irq.knob,
+                .knob = KNOB,
                 .kind = WRITER_IRQ_AFFINITY,
                 .path = strf(AFFINITY_FILE, v->irq),
                 .current = cpuset_format_list(v->affinity),
@@ -356,9 +358,8 @@ static int place(Placer *p)
 
 /* --- verdicts --- */
 
-#define VERDICT(b, d, state, in, ...)                                                               \
-        plan_add_verdict(b, d, plugin_irq.name, plugin_irq.knob, state, &(in)->home, (in)->setting, \
-                         __VA_ARGS__)
+#define VERDICT(b, d, state, in, ...) \
+        plan_add_verdict(b, d, plugin_irq.name, KNOB, state, &(in)->home, (in)->setting, __VA_ARGS__)
 
 /* What cannot be moved, as the end of a sentence. */
 static char *describe_rest(const Placer *p, unsigned managed)
@@ -440,9 +441,11 @@ static int plan_irq(PlanBuilder *b, const Device *d)
         return r;
 }
 
+static const char *const knobs[] = { KNOB, NULL };
+
 const Plugin plugin_irq = {
         .name = "irq",
-        .knob = "irq.affinity",
+        .knobs = knobs,
         .help = "CPUs that a device's interrupts go to",
         .keys = plugin_irq_keys,
         .n_keys = ARRAY_SIZE(plugin_irq_keys),

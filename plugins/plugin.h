@@ -8,9 +8,9 @@
 
 /* One kind of knob. One const instance at the end of each plug-in's file, listed in plugins.c. */
 typedef struct Plugin {
-        const char *name; /* stable: a section of the policy's `set`, and in the API */
-        const char *knob; /* "irq.affinity": its verdicts carry it */
-        const char *help; /* one line, without full stop */
+        const char *name;         /* stable: a section of the policy's `set`, and in the API */
+        const char *const *knobs; /* "irq.affinity": one verdict for each, for each device; NULL-terminated */
+        const char *help;         /* one line, without full stop */
         const PolicyKey *keys;
         size_t n_keys;
         /* Adds the changes for one device and gives its verdict. Pure. Called for each device in order;
@@ -25,5 +25,3 @@ extern const Plugin plugin_workqueue;
 const Plugin *const *plugins_all(size_t *ret_n);
 /* By name; NULL = no such plug-in. */
 const Plugin *plugin_find(const char *name);
-/* By the knob's name; NULL = no such knob. */
-const Plugin *plugin_of_knob(const char *knob);

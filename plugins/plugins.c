@@ -21,11 +21,3 @@ const Plugin *plugin_find(const char *name)
                         return plugins[i];
         return NULL;
 }
-
-const Plugin *plugin_of_knob(const char *knob)
-{
-        for (size_t i = 0; i < ARRAY_SIZE(plugins); i++)
-                if (strcmp(plugins[i]->knob, knob) == 0)
-                        return plugins[i];
-        return NULL;
-}

@@ -10,6 +10,8 @@
  * iscsi_ctrl_N:S, scsi_tmf_N, scsi_wq_N). The kernel's file takes masks alone, and accepts an empty one, or
  * one outside the global mask, as "everywhere" (kernel/workqueue.c): neither is ever planned. */
 
+#define KNOB "workqueue.cpumask"
+
 typedef struct Intent {
         const Setting *setting; /* NULL = no rule */
         bool leave;
@@ -62,7 +64,7 @@ static int add_change(PlanBuilder *b, const Device *d, const Intent *in, size_t 
         _cleanup_(freep) char *role = workqueue_role(s, wq);
         Change c = {
                 .plugin = plugin_workqueue.name,
-                .knob = plugin_workqueue.knob,
+                .knob = KNOB,
                 .kind = WRITER_WORKQUEUE_CPUMASK,
                 .path = strf("%s/cpumask", w->path),
                 .current = cpuset_format_mask(w->cpumask, s->cpu_bits),
@@ -77,9 +79,8 @@ static int add_change(PlanBuilder *b, const Device *d, const Intent *in, size_t 
         return plan_add_change(b, d, role, in->setting, &c);
 }
 
-#define VERDICT(b, d, state, in, ...)                                                            \
-        plan_add_verdict(b, d, plugin_workqueue.name, plugin_workqueue.knob, state, &(in)->home, \
-                         (in)->setting, __VA_ARGS__)
+#define VERDICT(b, d, state, in, ...) \
+        plan_add_verdict(b, d, plugin_workqueue.name, KNOB, state, &(in)->home, (in)->setting, __VA_ARGS__)
 
 /* What a look at the workqueues of one device came to. */
 typedef struct Tally {
@@ -173,9 +174,11 @@ static int plan_workqueue(PlanBuilder *b, const Device *d)
         return r;
 }
 
+static const char *const knobs[] = { KNOB, NULL };
+
 const Plugin plugin_workqueue = {
         .name = "workqueue",
-        .knob = "workqueue.cpumask",
+        .knobs = knobs,
         .help = "CPUs that the workqueues of a device's SCSI hosts run on",
         .keys = plugin_workqueue_keys,
         .n_keys = ARRAY_SIZE(plugin_workqueue_keys),

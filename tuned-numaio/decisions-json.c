@@ -54,7 +54,7 @@ const char *decision_state_to_string(DecisionState s)
                 [DECISION_HELD] = "held",           [DECISION_NONE] = "none",
                 [DECISION_ERROR] = "error",         [DECISION_WAITING] = "waiting",
                 [DECISION_DRIFTED] = "drifted",     [DECISION_YIELDED] = "yielded",
-                [DECISION_CONTESTED] = "contested",
+                [DECISION_CONTESTED] = "contested", [DECISION_ABSENT] = "absent",
         };
 
         return names[s];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "decisions.h"
+#include "decisions-internal.h"
 
 #include "basic/array.h"
 #include "basic/parse.h"
@@ -8,17 +8,12 @@
 #include <errno.h>
 #include <string.h>
 
-struct Book {
-        Decision *items; /* in order of id */
-        size_t n;
-};
-
 Book *book_new(void)
 {
         return calloc(1, sizeof(Book));
 }
 
-static void decision_clear(Decision *d)
+void decision_clear(Decision *d)
 {
         free(d->id);
         free(d->device);
@@ -47,8 +42,7 @@ Book *book_free(Book *b)
         return NULL;
 }
 
-/* The place of an id, or where it would be. */
-static size_t locate(const Book *b, const char *id, bool *ret_found)
+size_t book_locate(const Book *b, const char *id, bool *ret_found)
 {
         size_t low = 0, high = b->n;
 
@@ -72,7 +66,7 @@ static size_t locate(const Book *b, const char *id, bool *ret_found)
 Decision *book_find(Book *b, const char *id)
 {
         bool found;
-        size_t i = locate(b, id, &found);
+        size_t i = book_locate(b, id, &found);
 
         return found ? &b->items[i] : NULL;
 }
@@ -109,8 +103,7 @@ Decision *book_at(Book *b, size_t i)
         return i < b->n ? &b->items[i] : NULL;
 }
 
-/* Replaces a string by a copy; the old one stays when memory is short. */
-static int set_string(char **s, const char *value)
+int decision_set_string(char **s, const char *value)
 {
         char *copy;
 
@@ -128,13 +121,13 @@ static Decision *open_decision(Book *b, const char *id, const char *device, cons
                                const char *knob)
 {
         bool found;
-        size_t i = locate(b, id, &found);
+        size_t i = book_locate(b, id, &found);
         Decision d = { .irq = -1, .node = NODE_UNKNOWN };
 
         if (found)
                 return &b->items[i];
-        if (set_string(&d.id, id) < 0 || set_string(&d.device, device) < 0 ||
-            set_string(&d.plugin, plugin) < 0 || set_string(&d.knob, knob) < 0 ||
+        if (decision_set_string(&d.id, id) < 0 || decision_set_string(&d.device, device) < 0 ||
+            decision_set_string(&d.plugin, plugin) < 0 || decision_set_string(&d.knob, knob) < 0 ||
             array_grow(&b->items, b->n, sizeof(*b->items)) < 0) {
                 decision_clear(&d);
                 return NULL;
@@ -145,11 +138,11 @@ static Decision *open_decision(Book *b, const char *id, const char *device, cons
         return &b->items[i];
 }
 
-static int set_reason(Reason *to, const Reason *from)
+int decision_set_reason(Reason *to, const Reason *from)
 {
         to->line = from->line;
-        if (set_string(&to->rule, from->rule) < 0 || set_string(&to->file, from->file) < 0 ||
-            set_string(&to->text, from->text) < 0)
+        if (decision_set_string(&to->rule, from->rule) < 0 ||
+            decision_set_string(&to->file, from->file) < 0 || decision_set_string(&to->text, from->text) < 0)
                 return -ENOMEM;
         return 0;
 }
@@ -192,10 +185,10 @@ static int take_change(Book *b, const Change *c, int node)
         d->state = c->settable == SETTABLE_NO ? DECISION_REFUSED
                    : d->error < 0             ? DECISION_FAILED
                                               : DECISION_PLANNED;
-        if (set_string(&d->path, c->path) < 0 || set_string(&d->current, c->current) < 0 ||
-            set_string(&d->desired, c->desired) < 0)
+        if (decision_set_string(&d->path, c->path) < 0 || decision_set_string(&d->current, c->current) < 0 ||
+            decision_set_string(&d->desired, c->desired) < 0)
                 return -ENOMEM;
-        return set_reason(&d->reason, &c->reason);
+        return decision_set_reason(&d->reason, &c->reason);
 }
 
 static DecisionState state_of_verdict(VerdictState v)
@@ -213,6 +206,8 @@ static DecisionState state_of_verdict(VerdictState v)
                 return DECISION_UNKNOWN_NODE;
         case VERDICT_HELD:
                 return DECISION_HELD;
+        case VERDICT_ABSENT:
+                return DECISION_ABSENT;
         case VERDICT_NONE:
                 return DECISION_NONE;
         case VERDICT_ERROR:
@@ -231,10 +226,10 @@ static int take_verdict(Book *b, const Verdict *v)
                 return -ENOMEM;
         d->state = state_of_verdict(v->state);
         d->node = v->node;
-        return set_reason(&d->reason, &v->reason);
+        return decision_set_reason(&d->reason, &v->reason);
 }
 
-static const Verdict *verdict_of(const Plan *p, const char *device, const char *knob)
+const Verdict *plan_verdict_of(const Plan *p, const char *device, const char *knob)
 {
         for (size_t i = 0; i < p->n_verdicts; i++)
                 if (strcmp(p->verdicts[i].device, device) == 0 && strcmp(p->verdicts[i].knob, knob) == 0)
@@ -269,7 +264,8 @@ static int take_rule(Decision *d, const Reason *from)
         if (!d->reason.rule || *d->reason.rule)
                 return 0;
         d->reason.line = from->line;
-        return set_string(&d->reason.rule, from->rule) < 0 || set_string(&d->reason.file, from->file) < 0
+        return decision_set_string(&d->reason.rule, from->rule) < 0 ||
+                               decision_set_string(&d->reason.file, from->file) < 0
                        ? -ENOMEM
                        : 0;
 }
@@ -296,7 +292,7 @@ static int refresh(Decision *d, const Snapshot *s, const Plan *p)
         knob_file_clear(&f);
         if (irq_of_path(d->path, &irq))
                 d->irq = (int)irq;
-        v = verdict_of(p, d->device, d->knob);
+        v = plan_verdict_of(p, d->device, d->knob);
         if (v)
                 d->node = v->node;
         d->state = state_without_change(d, v);
@@ -331,7 +327,9 @@ int book_update(Book *b, const Snapshot *s, const Plan *p)
 {
         int r;
 
-        r = drop_gone(b, s, p);
+        r = book_hand_over(b, s, p);
+        if (r >= 0)
+                r = drop_gone(b, s, p);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < p->n_verdicts; i++) {
@@ -340,7 +338,7 @@ int book_update(Book *b, const Snapshot *s, const Plan *p)
                         return r;
         }
         for (size_t i = 0; i < p->n_changes; i++) {
-                const Verdict *v = verdict_of(p, p->changes[i].device, p->changes[i].knob);
+                const Verdict *v = plan_verdict_of(p, p->changes[i].device, p->changes[i].knob);
 
                 r = take_change(b, &p->changes[i], v ? v->node : NODE_UNKNOWN);
                 if (r < 0)
@@ -353,7 +351,7 @@ int book_update(Book *b, const Snapshot *s, const Plan *p)
                         continue;
                 d->waited = false;
                 d->error = 0; /* whatever was tried last, what is in force is right */
-                if (d->state != DECISION_HELD && set_string(&d->desired, d->current) < 0)
+                if (d->state != DECISION_HELD && decision_set_string(&d->desired, d->current) < 0)
                         return -ENOMEM;
         }
         return 0;
@@ -386,10 +384,11 @@ int book_result(Book *b, const ApplyResult *result, uint64_t now)
         }
         if (result->error < 0)
                 return 0;
-        if (*result->set && set_string(&d->desired, result->set) < 0)
+        if (*result->set && decision_set_string(&d->desired, result->set) < 0)
                 return -ENOMEM;
         if (*result->first)
-                return set_string(&d->first, result->first) < 0 || set_string(&d->set, result->set) < 0
+                return decision_set_string(&d->first, result->first) < 0 ||
+                                       decision_set_string(&d->set, result->set) < 0
                                ? -ENOMEM
                                : 0;
         forget_written(d); /* the ledger has none of this object */
@@ -408,6 +407,12 @@ int decision_note_full(const Decision *d, const ApplyResult *result, CpuSet **fu
         return cpuset_add(full, cpu);
 }
 
+/* Another knob may decide about the file since the ledger got its entry. */
+static bool is_about(const Decision *d, const WriterReply *entry)
+{
+        return strcmp(d->device, entry->device) == 0 && has_role(d->id, strrchr(entry->id, '~') + 1);
+}
+
 int book_adopt(Book *b, const WriterReply *entry)
 {
         static const Reason reason = {
@@ -424,7 +429,8 @@ int book_adopt(Book *b, const WriterReply *entry)
         knob = strndup(first_tilde + 1, strcspn(first_tilde + 1, "~"));
         if (!knob)
                 return -ENOMEM;
-        {
+        d = book_find_path(b, entry->path);
+        if (!d || !is_about(d, entry)) {
                 _cleanup_(freep) char *plugin = strndup(knob, strcspn(knob, "."));
 
                 d = plugin ? open_decision(b, entry->id, entry->device, plugin, knob) : NULL;
@@ -438,11 +444,13 @@ int book_adopt(Book *b, const WriterReply *entry)
         } else {
                 d->state = DECISION_APPLIED;
         }
-        if (set_string(&d->path, entry->path) < 0 || (!d->reason.text && set_reason(&d->reason, &reason) < 0))
+        if (decision_set_string(&d->path, entry->path) < 0 ||
+            (!d->reason.text && decision_set_reason(&d->reason, &reason) < 0))
                 return -ENOMEM;
-        if (*entry->set && (set_string(&d->desired, entry->set) < 0 || set_string(&d->set, entry->set) < 0))
+        if (*entry->set && (decision_set_string(&d->desired, entry->set) < 0 ||
+                            decision_set_string(&d->set, entry->set) < 0))
                 return -ENOMEM;
-        return *entry->first ? set_string(&d->first, entry->first) : 0;
+        return *entry->first ? decision_set_string(&d->first, entry->first) : 0;
 }
 
 void book_restored(Book *b, const char *path, int error)
@@ -480,7 +488,7 @@ bool decision_try(Decision *d, uint64_t round, const char *value)
         if (d->round == round && d->tried && strcmp(d->tried, value) == 0)
                 return false;
         d->round = round;
-        (void)set_string(&d->tried,
-                         value); /* without memory it may be tried twice: the limit on passes ends that */
+        (void)decision_set_string(
+                &d->tried, value); /* without memory it may be tried twice: the limit on passes ends that */
         return true;
 }

@@ -25,6 +25,7 @@ typedef enum DecisionState {
         DECISION_YIELDED,   /* somebody else changed it, and may keep it so */
         DECISION_CONTESTED, /* the same, after it was put back in vain */
         DECISION_WAITING,   /* irqbalance runs: made when it has ended, or leaves this one alone */
+        DECISION_ABSENT,    /* this kernel lacks the knob; the reason says what would provide it */
         DECISION_NONE,      /* no such knob on this device */
         DECISION_ERROR,     /* the policy asks for what cannot be */
         _DECISION_STATE_MAX,
@@ -65,7 +66,8 @@ Book *book_free(Book *b);
 DEFINE_CLEANUP(Book, book_free)
 
 /* Takes a plan over: new and changed decisions, verdicts, and what is in force now. Decisions about what is
- * no longer there are dropped. Returns 0 or -ENOMEM. */
+ * no longer there are dropped; one about a file that another knob decides about now becomes that one's, with
+ * all that is known of the file: there is never a second one for a path. Returns 0 or -ENOMEM. */
 int book_update(Book *b, const Snapshot *s, const Plan *p);
 
 /* What the writer answered for one change. now: realtime, microseconds. */

@@ -101,6 +101,20 @@ int plan_add_change(PlanBuilder *b, const Device *d, const char *role, const Set
         return 0;
 }
 
+int plan_add_claim(PlanBuilder *b, const Device *d, const char *plugin, const char *knob, const char *path)
+{
+        Claim c = { .device = strdup(d->id), .path = strdup(path), .plugin = plugin, .knob = knob };
+        Claim *slot = c.device && c.path ? ARRAY_APPEND(b->plan->claims, b->plan->n_claims) : NULL;
+
+        if (!slot) {
+                free(c.device);
+                free(c.path);
+                return -ENOMEM;
+        }
+        *slot = c;
+        return 0;
+}
+
 int plan_add_verdict(PlanBuilder *b, const Device *d, const char *plugin, const char *knob,
                      VerdictState state, const Home *home, const Setting *setting, const char *format, ...)
 {

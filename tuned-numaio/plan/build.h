@@ -51,6 +51,10 @@ char *plan_describe_cpus(const Snapshot *s, const CpuSet *wanted);
  * DEVICE~KNOB~ROLE, NULL = DEVICE~KNOB. */
 int plan_add_change(PlanBuilder *b, const Device *d, const char *role, const Setting *setting, Change *c);
 
+/* Says that a knob decides about a file that is another's by its kind: the other leaves it alone, and what
+ * was ever written there is this one's now. The path is copied. Returns 0 or -ENOMEM. */
+int plan_add_claim(PlanBuilder *b, const Device *d, const char *plugin, const char *knob, const char *path);
+
 /* Adds the verdict of one plug-in for one device; text is copied. */
 int plan_add_verdict(PlanBuilder *b, const Device *d, const char *plugin, const char *knob,
                      VerdictState state, const Home *home, const Setting *setting, const char *format, ...)

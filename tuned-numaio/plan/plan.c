@@ -35,6 +35,11 @@ Plan *plan_free(Plan *p)
                 reason_clear(&p->verdicts[i].reason);
         }
         free(p->verdicts);
+        for (size_t i = 0; i < p->n_claims; i++) {
+                free(p->claims[i].device);
+                free(p->claims[i].path);
+        }
+        free(p->claims);
         free(p);
         return NULL;
 }
@@ -70,6 +75,7 @@ const char *verdict_state_to_string(VerdictState s)
                 [VERDICT_LEFT] = "left",
                 [VERDICT_UNKNOWN_NODE] = "unknown-node",
                 [VERDICT_HELD] = "held",
+                [VERDICT_ABSENT] = "absent",
                 [VERDICT_NONE] = "none",
                 [VERDICT_ERROR] = "error",
         };

@@ -41,6 +41,7 @@ typedef enum VerdictState {
         VERDICT_LEFT,         /* policy says leave, or no rule matches */
         VERDICT_UNKNOWN_NODE, /* left alone: nobody says which node it is on */
         VERDICT_HELD,         /* restored by hand, waits for apply */
+        VERDICT_ABSENT,       /* this kernel lacks the knob; the reason says what would provide it */
         VERDICT_NONE,         /* no knob of this kind there */
         VERDICT_ERROR,        /* the policy asks for what cannot be (an isolated CPU by name ...) */
         _VERDICT_STATE_MAX,
@@ -56,11 +57,21 @@ typedef struct Verdict {
         Reason reason;
 } Verdict;
 
+/* A file that another knob decides about than the one whose it is by its kind (FileKind.knob), whether it is
+ * changed or not. */
+typedef struct Claim {
+        char *device; /* device id */
+        char *path;   /* below the root */
+        const char *plugin, *knob;
+} Claim;
+
 typedef struct Plan {
         Change *changes; /* in the order of devices, then vectors */
         size_t n_changes;
         Verdict *verdicts; /* in the order of devices, then plug-ins */
         size_t n_verdicts;
+        Claim *claims; /* each path at most once */
+        size_t n_claims;
 } Plan;
 
 /* What people decided besides the policies. */
