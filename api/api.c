@@ -77,7 +77,7 @@ static int pump_or_log(Listener *l)
         int r = pump(l);
 
         if (r < 0)
-                log_error("The API's socket does not work any more: errno %d", -r);
+                log_error("The API's socket does not work any more: %s", strerror(-r));
         return r;
 }
 

@@ -3,6 +3,7 @@
 
 #include "apply/apply.h"
 #include "basic/array.h"
+#include "basic/clock.h"
 #include "decisions.h"
 #include "observe/observe.h"
 #include "plan/plan.h"
@@ -12,7 +13,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #define PASSES_MAX 4
 
@@ -241,12 +241,8 @@ int machine_devices(Machine *m, const char *argument, json_t **ret, Error *e)
 {
         json_t *items = json_array();
 
-        for (size_t i = 0; i < m->snapshot->n_devices; i++)
-                if (json_array_append_new(
-                            items, report_device(m->snapshot, m->plan, &m->snapshot->devices[i])) < 0) {
-                        json_decref(items);
-                        return no_memory(e);
-                }
+        for (size_t i = 0; items && i < m->snapshot->n_devices; i++)
+                items = report_append(items, report_device(m->snapshot, m->plan, &m->snapshot->devices[i]));
         return answer(list(items), ret, e);
 }
 
@@ -270,10 +266,8 @@ int machine_decisions(Machine *m, const char *argument, json_t **ret, Error *e)
         for (size_t i = 0; items && i < book_count(m->book); i++) {
                 const Decision *d = book_at(m->book, i);
 
-                if (d->state != DECISION_NONE && json_array_append_new(items, decision_to_json(d)) < 0) {
-                        json_decref(items);
-                        items = NULL;
-                }
+                if (d->state != DECISION_NONE)
+                        items = report_append(items, decision_to_json(d));
         }
         return answer(list(items), ret, e);
 }
@@ -324,7 +318,6 @@ static void on_done(void *userdata, const ApplyResult *result)
 {
         Machine *m = userdata;
         const Decision *d;
-        struct timespec t;
 
         if (!*result->path) {
                 note(m, result->error); /* to hold or release a device */
@@ -337,8 +330,7 @@ static void on_done(void *userdata, const ApplyResult *result)
         d = book_find(m->book, result->id);
         if (d)
                 note(m, decision_note_full(d, result, &m->full));
-        clock_gettime(CLOCK_REALTIME, &t);
-        note(m, book_result(m->book, result, (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000));
+        note(m, book_result(m->book, result, clock_usec(CLOCK_REALTIME)));
         note(m, strv_add_unique(&m->tried, result->id));
         if (error_is_refusal(result->error))
                 note(m, add_refusal(m, result->path, result->error));
@@ -434,10 +426,8 @@ static int answer_tried(Machine *m, const char *device, json_t **ret, Error *e)
         for (size_t i = 0; changes && i < m->tried.n; i++) {
                 const Decision *d = book_find(m->book, m->tried.items[i]);
 
-                if (d && json_array_append_new(changes, decision_to_json(d)) < 0) {
-                        json_decref(changes);
-                        changes = NULL;
-                }
+                if (d)
+                        changes = report_append(changes, decision_to_json(d));
         }
         return answer(json_pack("{s:o, s:I}", "changes", changes, "left", (json_int_t)count_left(m, device)),
                       ret, e);

@@ -19,21 +19,13 @@
 
 /* --- figures --- */
 
-int manager_planned_node(const Manager *m, const Device *d)
-{
-        for (size_t i = 0; i < m->plan->n_verdicts; i++)
-                if (strcmp(m->plan->verdicts[i].device, d->id) == 0)
-                        return m->plan->verdicts[i].node;
-        return d->node;
-}
-
 static VectorCounts count_all(const Manager *m)
 {
         VectorCounts all = { 0 };
 
         for (size_t i = 0; m->snapshot && m->plan && i < m->snapshot->n_devices; i++) {
                 const Device *d = &m->snapshot->devices[i];
-                VectorCounts c = device_count_vectors(m->snapshot, d, manager_planned_node(m, d));
+                VectorCounts c = device_count_vectors(m->snapshot, d, report_planned_node(m->plan, d));
 
                 all.total += c.total;
                 all.managed += c.managed;

@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "manager-internal.h"
 
+#include "basic/clock.h"
 #include "basic/log.h"
 
 #include <string.h>
-#include <time.h>
 
 /* What is left to others is found by a look at the plan, and the plan is made for what is left to others. */
 #define PLANS_MAX 3u
-
-static uint64_t read_clock(clockid_t clock)
-{
-        struct timespec ts;
-
-        clock_gettime(clock, &ts);
-        return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
-}
 
 void manager_note_event(Manager *m, const MonitorEvent *e)
 {
@@ -105,7 +97,7 @@ static int look_at(Manager *m, Decision *d, const DriftTime *t)
 
 static int look_for_drift(Manager *m)
 {
-        const DriftTime t = { .now = manager_now(m), .real = read_clock(CLOCK_REALTIME) };
+        const DriftTime t = { .now = manager_now(m), .real = clock_usec(CLOCK_REALTIME) };
         int r = 0;
 
         for (size_t i = 0; r >= 0 && i < book_count(m->book); i++) {
@@ -146,7 +138,7 @@ static int make_plan(Manager *m)
 
 int manager_plan(Manager *m)
 {
-        uint64_t awake = read_clock(CLOCK_MONOTONIC), all = read_clock(CLOCK_BOOTTIME);
+        uint64_t awake = clock_usec(CLOCK_MONOTONIC), all = clock_usec(CLOCK_BOOTTIME);
         bool same = false;
         int r = 0;
 

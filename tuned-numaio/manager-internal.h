@@ -230,5 +230,3 @@ int manager_open_api(Manager *m, Error *e);
 void manager_answer(Manager *m, int error, const Error *e);
 int manager_add_request(Manager *m, RequestKind kind, ApiRequest *api, const char *device);
 void manager_notify_status(Manager *m);
-/* The node that the plan used for a device's interrupts. */
-int manager_planned_node(const Manager *m, const Device *d);

@@ -2,6 +2,7 @@
 #include "manager-internal.h"
 
 #include "basic/array.h"
+#include "basic/clock.h"
 #include "basic/log.h"
 #include "model/knob-file.h"
 #include "standin/standin.h"
@@ -12,17 +13,8 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 
 #define RECONNECT_USEC 2000000u
-
-static uint64_t realtime(void)
-{
-        struct timespec ts;
-
-        clock_gettime(CLOCK_REALTIME, &ts);
-        return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
-}
 
 bool manager_writer_is_busy(const Manager *m)
 {
@@ -121,7 +113,7 @@ static void on_done(void *userdata, const ApplyResult *r)
         old = d->current ? strdup(d->current) : NULL;
         if (decision_note_full(d, r, &m->full) < 0)
                 log_error("out of memory");
-        if (book_result(m->book, r, realtime()) < 0)
+        if (book_result(m->book, r, clock_usec(CLOCK_REALTIME)) < 0)
                 log_error("out of memory");
         if (r->written)
                 drift_written(&d->drift, manager_now(m));

@@ -2,14 +2,15 @@
 #include "manager-internal.h"
 
 #include "basic/array.h"
+#include "basic/clock.h"
 #include "basic/log.h"
 #include "config.h"
+#include "report/report.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <systemd/sd-daemon.h>
-#include <time.h>
 
 #define READY_LIMIT_USEC 10000000u /* ready at the latest, also when a write blocks */
 
@@ -18,14 +19,6 @@ uint64_t manager_now(const Manager *m)
         uint64_t now;
 
         return sd_event_now(m->event, CLOCK_MONOTONIC, &now) < 0 ? 0 : now;
-}
-
-static uint64_t clock_now(void)
-{
-        struct timespec ts;
-
-        clock_gettime(CLOCK_MONOTONIC, &ts);
-        return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
 }
 
 /* --- policies --- */
@@ -149,7 +142,7 @@ static int take_baseline(Manager *m, const Device *d)
                 }
         }
         if (b->counts.total != d->n_vectors)
-                b->counts = device_count_vectors(m->snapshot, d, manager_planned_node(m, d));
+                b->counts = device_count_vectors(m->snapshot, d, report_planned_node(m->plan, d));
         return 0;
 }
 
@@ -239,7 +232,7 @@ static void report_failure(Manager *m, int error, const char *what)
 
 void manager_pass(Manager *m)
 {
-        uint64_t begin = clock_now();
+        uint64_t begin = clock_usec(CLOCK_MONOTONIC);
         int r, submitted = 0;
 
         (void)manager_look_for_irqbalance(m);
@@ -247,7 +240,7 @@ void manager_pass(Manager *m)
         m->look_error = r < 0 ? r : 0;
         m->passes++;
         m->round_passes++;
-        schedule_passed(&m->schedule, begin, clock_now());
+        schedule_passed(&m->schedule, begin, clock_usec(CLOCK_MONOTONIC));
         m->overrun_logged = false;
         if (r < 0)
                 report_failure(m, r, "the machine cannot be read");
@@ -459,7 +452,7 @@ static int set_up(Manager *m, Error *e)
         if (r < 0)
                 return error_set(e, r, NULL, "the event loop cannot be set up: %s", strerror(-r));
         (void)sd_event_set_watchdog(m->event, true);
-        m->started = clock_now();
+        m->started = clock_usec(CLOCK_MONOTONIC);
         m->book = book_new();
         if (!m->book)
                 return error_set(e, -ENOMEM, NULL, "out of memory");

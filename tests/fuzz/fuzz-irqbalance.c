@@ -2,6 +2,7 @@
 #include "fuzz.h"
 
 #include "basic/cleanup.h"
+#include "basic/irqbalance-socket.h"
 #include "monitor/irqbalance.h"
 #include "writer/ban.h"
 #include "writer/irqbalance.h"
@@ -104,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (irq_list_parse(text, &parsed) == 0)
                 check_list(&parsed);
         (void)irqbalance_accepts_socket(text);
-        (void)irqbalance_socket_pid(text);
+        (void)irqbalance_path_pid(text);
         if (ban_uses_script((const char *)data, size, "/x/y"))
                 FUZZ_REQUIRE(size > 4 && data[size - 1] == '\0');
         return 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "basic/irqbalance-socket.h"
 #include "monitor/irqbalance.h"
 #include "monitor/unit.h"
 

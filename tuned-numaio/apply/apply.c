@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "apply/apply.h"
 
+#include "apply/job.h"
 #include "basic/error.h"
 
 #include <errno.h>
@@ -13,29 +14,6 @@
 /* Replies taken in one call, so that an event loop gets its turn. */
 #define BATCH 32
 
-/* One piece of work, waiting or sent. */
-typedef struct Job {
-        struct Job *next;
-        WriterOp op;
-        WriterKind kind;
-        uint32_t seq;
-        char *device, *id, *path, *value;
-        /* SET, after -ENOSPC: the CPUs that were not tried yet, where to go on, and the whole set, which
-         * comes last. */
-        CpuSet *untried;
-        int last_cpu;
-        char *whole;
-        ApplyEntry each; /* LIST */
-        ApplySocket got; /* ISCSI */
-        ApplyBan banned; /* BAN */
-        void *userdata;
-} Job;
-
-typedef struct Queue {
-        Job *head, **tail;
-        size_t n;
-} Queue;
-
 struct Applier {
         int fd;
         int lost; /* the error that ended the connection; 0 = it stands */
@@ -46,58 +24,6 @@ struct Applier {
         WriterRequest request;
         WriterReply reply;
 };
-
-static Job *job_free(Job *j)
-{
-        if (!j)
-                return NULL;
-        free(j->device);
-        free(j->id);
-        free(j->path);
-        free(j->value);
-        free(j->whole);
-        cpuset_free(j->untried);
-        free(j);
-        return NULL;
-}
-DEFINE_CLEANUP(Job, job_free)
-
-static void queue_init(Queue *q)
-{
-        q->head = NULL;
-        q->tail = &q->head;
-        q->n = 0;
-}
-
-static void push(Queue *q, Job *j)
-{
-        j->next = NULL;
-        *q->tail = j;
-        q->tail = &j->next;
-        q->n++;
-}
-
-static void push_front(Queue *q, Job *j)
-{
-        j->next = q->head;
-        q->head = j;
-        if (!j->next)
-                q->tail = &j->next;
-        q->n++;
-}
-
-static Job *pop(Queue *q)
-{
-        Job *j = q->head;
-
-        if (!j)
-                return NULL;
-        q->head = j->next;
-        if (!q->head)
-                q->tail = &q->head;
-        q->n--;
-        return j;
-}
 
 int applier_new(int fd, ApplyDone done, void *userdata, Applier **ret)
 {
@@ -120,62 +46,35 @@ Applier *applier_free(Applier *a)
 
         if (!a)
                 return NULL;
-        while ((j = pop(&a->sent)))
+        while ((j = queue_pop(&a->sent)))
                 job_free(j);
-        while ((j = pop(&a->waiting)))
+        while ((j = queue_pop(&a->waiting)))
                 job_free(j);
         free(a);
         return NULL;
 }
 
-static int copy_string(char **to, const char *from, size_t room)
+/* Queues a piece of work, unless the connection is lost. */
+static int add(Applier *a, Job *job)
 {
-        if (from && strlen(from) >= room)
-                return -ENAMETOOLONG;
-        *to = strdup(from ? from : "");
-        return *to ? 0 : -ENOMEM;
-}
-
-static int job_new(const Applier *a, WriterOp op, const char *device, const char *path, Job **ret)
-{
-        _cleanup_(job_freep) Job *j = NULL;
-        int r;
+        _cleanup_(job_freep) Job *j = job;
 
         if (a->lost < 0)
                 return a->lost;
-        j = calloc(1, sizeof(*j));
-        if (!j)
-                return -ENOMEM;
-        j->op = op;
-        r = copy_string(&j->device, device, WRITER_DEVICE_MAX);
-        if (r >= 0)
-                r = copy_string(&j->path, path, WRITER_PATH_MAX);
-        if (r < 0)
-                return r;
-        *ret = STEAL_PTR(j);
+        queue_push(&a->waiting, STEAL_PTR(j));
         return 0;
 }
 
-/* What to try after -ENOSPC: the CPUs after the wanted one first, around the end to those before it. */
-static int take_fallback(Job *j, const char *fallback)
+static int prepare_set(Job *j, const Change *change)
 {
-        _cleanup_(cpuset_freep) CpuSet *wanted = NULL;
         int r;
 
-        r = cpuset_parse_list(fallback, &j->untried);
+        r = job_set_id(j, change->id);
         if (r >= 0)
-                r = cpuset_parse_list(j->value, &wanted);
-        if (r < 0)
-                return r;
-        if (!cpuset_equal(wanted, j->untried)) {
-                r = copy_string(&j->whole, fallback, WRITER_VALUE_MAX);
-                if (r < 0)
-                        return r;
-        }
-        j->last_cpu = cpuset_next(wanted, -1);
-        if (cpuset_count(wanted) == 1)
-                cpuset_remove_all(j->untried, wanted);
-        return 0;
+                r = job_set_value(j, change->desired);
+        if (r >= 0 && change->fallback && change->kind == WRITER_IRQ_AFFINITY)
+                r = job_set_fallback(j, change->fallback);
+        return r;
 }
 
 int applier_set(Applier *a, const Change *change)
@@ -185,18 +84,13 @@ int applier_set(Applier *a, const Change *change)
 
         if (!file_kind_find(change->kind))
                 return -EOPNOTSUPP;
-        r = job_new(a, WRITER_SET, change->device, change->path, &j);
+        r = job_new(WRITER_SET, change->device, change->path, &j);
         if (r >= 0)
-                r = copy_string(&j->id, change->id, WRITER_ID_MAX);
-        if (r >= 0)
-                r = copy_string(&j->value, change->desired, WRITER_VALUE_MAX);
-        if (r >= 0 && change->fallback && change->kind == WRITER_IRQ_AFFINITY)
-                r = take_fallback(j, change->fallback);
+                r = prepare_set(j, change);
         if (r < 0)
                 return r;
         j->kind = change->kind;
-        push(&a->waiting, STEAL_PTR(j));
-        return 0;
+        return add(a, STEAL_PTR(j));
 }
 
 int applier_restore(Applier *a, const char *device, const char *path)
@@ -204,11 +98,8 @@ int applier_restore(Applier *a, const char *device, const char *path)
         Job *j;
         int r;
 
-        r = job_new(a, WRITER_RESTORE, device, path, &j);
-        if (r < 0)
-                return r;
-        push(&a->waiting, j);
-        return 0;
+        r = job_new(WRITER_RESTORE, device, path, &j);
+        return r < 0 ? r : add(a, j);
 }
 
 int applier_hold(Applier *a, const char *device, bool hold)
@@ -216,11 +107,8 @@ int applier_hold(Applier *a, const char *device, bool hold)
         Job *j;
         int r;
 
-        r = job_new(a, hold ? WRITER_HOLD : WRITER_RELEASE, device, NULL, &j);
-        if (r < 0)
-                return r;
-        push(&a->waiting, j);
-        return 0;
+        r = job_new(hold ? WRITER_HOLD : WRITER_RELEASE, device, NULL, &j);
+        return r < 0 ? r : add(a, j);
 }
 
 int applier_list(Applier *a, ApplyEntry each, void *userdata)
@@ -228,13 +116,12 @@ int applier_list(Applier *a, ApplyEntry each, void *userdata)
         Job *j;
         int r;
 
-        r = job_new(a, WRITER_LIST, NULL, NULL, &j);
+        r = job_new(WRITER_LIST, NULL, NULL, &j);
         if (r < 0)
                 return r;
         j->each = each;
         j->userdata = userdata;
-        push(&a->waiting, j);
-        return 0;
+        return add(a, j);
 }
 
 int applier_iscsi(Applier *a, ApplySocket got, void *userdata)
@@ -242,13 +129,12 @@ int applier_iscsi(Applier *a, ApplySocket got, void *userdata)
         Job *j;
         int r;
 
-        r = job_new(a, WRITER_ISCSI, NULL, NULL, &j);
+        r = job_new(WRITER_ISCSI, NULL, NULL, &j);
         if (r < 0)
                 return r;
         j->got = got;
         j->userdata = userdata;
-        push(&a->waiting, j);
-        return 0;
+        return add(a, j);
 }
 
 int applier_ban(Applier *a, const char *socket, const char *list, ApplyBan done, void *userdata)
@@ -256,15 +142,14 @@ int applier_ban(Applier *a, const char *socket, const char *list, ApplyBan done,
         _cleanup_(job_freep) Job *j = NULL;
         int r;
 
-        r = job_new(a, WRITER_BAN, NULL, socket, &j);
+        r = job_new(WRITER_BAN, NULL, socket, &j);
         if (r >= 0)
-                r = copy_string(&j->value, list, WRITER_VALUE_MAX);
+                r = job_set_value(j, list);
         if (r < 0)
                 return r;
         j->banned = done;
         j->userdata = userdata;
-        push(&a->waiting, STEAL_PTR(j));
-        return 0;
+        return add(a, STEAL_PTR(j));
 }
 
 /* Tells the caller how a piece of work ended, and frees it. `fd` and `reply` are what the writer answered. */
@@ -311,49 +196,14 @@ static void finish(Applier *a, Job *job, int error, const WriterReply *reply, in
                 a->done(a->userdata, &result);
 }
 
-/* The next value to try where no vector was left, NULL = none. Returns 0 or -ENOMEM. */
-static int next_value(Job *j, char **ret)
-{
-        char *value;
-        int cpu;
-
-        cpu = cpuset_next(j->untried, j->last_cpu);
-        if (cpu < 0)
-                cpu = cpuset_next(j->untried, -1);
-        if (cpu < 0) {
-                *ret = STEAL_PTR(j->whole);
-                return 0;
-        }
-        if (asprintf(&value, "%d", cpu) < 0)
-                return -ENOMEM;
-        cpuset_remove(j->untried, (unsigned)cpu);
-        j->last_cpu = cpu;
-        *ret = value;
-        return 0;
-}
-
-/* Returns 1, 0 when nothing is left to try, or -ENOMEM. */
-static int try_again(Applier *a, Job *j)
-{
-        char *value = NULL;
-        int r = next_value(j, &value);
-
-        if (r < 0 || !value)
-                return r;
-        free(j->value);
-        j->value = value;
-        push_front(&a->waiting, j);
-        return 1;
-}
-
 static int lose(Applier *a, int error)
 {
         Job *j;
 
         a->lost = error;
-        while ((j = pop(&a->sent)))
+        while ((j = queue_pop(&a->sent)))
                 finish(a, j, -ECONNRESET, NULL, -1);
-        while ((j = pop(&a->waiting)))
+        while ((j = queue_pop(&a->waiting)))
                 finish(a, j, -ENOTCONN, NULL, -1);
         return error;
 }
@@ -391,7 +241,7 @@ static int send_jobs(Applier *a)
                 if (r < 0)
                         return r;
                 a->seq++;
-                push(&a->sent, pop(&a->waiting));
+                queue_push(&a->sent, queue_pop(&a->waiting));
         }
         return 0;
 }
@@ -466,12 +316,14 @@ static int take_reply(Applier *a)
                 j->each(j->userdata, p);
                 return 1;
         }
-        j = pop(&a->sent);
+        j = queue_pop(&a->sent);
         error = p->error;
         if (error == -ENOSPC && !(p->flags & WRITER_NO_LEDGER) && j->op == WRITER_SET)
-                again = try_again(a, j);
-        if (again > 0)
+                again = job_next_value(j);
+        if (again > 0) {
+                queue_push_front(&a->waiting, j);
                 return 1;
+        }
         finish(a, j, again < 0 ? again : error, p,
                j->op == WRITER_ISCSI && p->error == 0 ? STEAL_FD(fd) : -1);
         return 1;

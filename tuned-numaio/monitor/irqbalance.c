@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "monitor/irqbalance.h"
 
+#include "basic/irqbalance-socket.h"
 #include "monitor/unit.h"
 
 #include <errno.h>
@@ -11,12 +12,8 @@
 #include <sys/inotify.h>
 #include <sys/pidfd.h>
 
-#define UNIT       "irqbalance.service"
-#define FOLDER     "run/irqbalance"
-#define PREFIX     "irqbalance"
-#define SUFFIX     ".sock"
-#define DIGITS     "0123456789"
-#define DIGITS_MAX 9
+#define UNIT   "irqbalance.service"
+#define FOLDER IRQBALANCE_FOLDER
 
 struct IrqbalanceWatch {
         sd_event *event;
@@ -33,26 +30,13 @@ struct IrqbalanceWatch {
         IrqbalanceState state;
 };
 
-/* --- names --- */
-
-unsigned irqbalance_socket_pid(const char *name)
-{
-        size_t n;
-
-        if (strncmp(name, PREFIX, strlen(PREFIX)) != 0)
-                return 0;
-        name += strlen(PREFIX);
-        n = strspn(name, DIGITS);
-        if (n == 0 || n > DIGITS_MAX || *name == '0' || strcmp(name + n, SUFFIX) != 0)
-                return 0;
-        return (unsigned)strtoul(name, NULL, 10);
-}
+/* --- the table of sockets --- */
 
 /* The path is the last field of a line; an abstract name begins with '@'. */
 static bool take_line(const char *line, size_t n, IrqbalanceState *ret)
 {
         char path[sizeof(ret->socket)];
-        const char *start = line + n;
+        const char *start = line + n, *name;
         unsigned pid;
 
         while (start > line && start[-1] != ' ')
@@ -60,16 +44,14 @@ static bool take_line(const char *line, size_t n, IrqbalanceState *ret)
         if ((size_t)(line + n - start) >= sizeof(path))
                 return false;
         snprintf(path, sizeof(path), "%.*s", (int)(line + n - start), start);
-        if (*path == '@')
-                pid = irqbalance_socket_pid(path + 1);
-        else if (strncmp(path, "/" FOLDER "/", strlen("/" FOLDER "/")) == 0)
-                pid = irqbalance_socket_pid(path + strlen("/" FOLDER "/"));
-        else
-                return false;
+        if (*path != '@' && *path != '/')
+                return false; /* bound by a path from anywhere */
+        name = *path == '/' ? path + 1 : path;
+        pid = irqbalance_path_pid(name);
         if (pid == 0)
                 return false;
         ret->pid = pid;
-        snprintf(ret->socket, sizeof(ret->socket), "%s", *path == '/' ? path + 1 : path);
+        snprintf(ret->socket, sizeof(ret->socket), "%s", name);
         return true;
 }
 
@@ -107,7 +89,7 @@ static bool find_file(const Root *root, IrqbalanceState *ret)
                 found = pid > 0 && file_tells(root, names.items[i], pid);
                 if (found) {
                         ret->pid = pid;
-                        snprintf(ret->socket, sizeof(ret->socket), FOLDER "/" PREFIX "%u" SUFFIX, pid);
+                        snprintf(ret->socket, sizeof(ret->socket), FOLDER "/%s", names.items[i]);
                 }
         }
         strv_clear(&names);
@@ -137,7 +119,7 @@ static int on_files(sd_event_source *s, const struct inotify_event *event, void 
         if (event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT)) {
                 w->files = sd_event_source_disable_unref(w->files);
                 w->in_folder = false;
-        } else if (!w->in_folder && (event->len == 0 || strcmp(event->name, PREFIX) != 0)) {
+        } else if (!w->in_folder && (event->len == 0 || strcmp(event->name, "irqbalance") != 0)) {
                 return 0; /* somebody else's, in the folder above */
         }
         w->handler(w->userdata);

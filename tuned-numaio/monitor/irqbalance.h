@@ -37,9 +37,6 @@ const IrqbalanceState *irqbalance_watch_refresh(IrqbalanceWatch *w);
 /* Negative errno: why the unit's state is not known; 0 = it is (or this is a copy, which has none). */
 int irqbalance_watch_unit_error(const IrqbalanceWatch *w);
 
-/* The number in "irqbalanceNUMBER.sock"; 0 = another name. */
-unsigned irqbalance_socket_pid(const char *name);
-
 /* Finds irqbalance's socket in the text of /proc/net/unix, where only sockets stand that a process has open:
  * a file that a killed one left behind is none. The first one counts. Returns whether there is one; *ret gets
  * its pid and socket. */

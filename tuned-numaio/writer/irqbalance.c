@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "writer/irqbalance.h"
 
+#include "basic/clock.h"
+#include "basic/irqbalance-socket.h"
 #include "config.h"
 #include "writer/ban-files.h"
 #include "writer/ban.h"
@@ -14,13 +16,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 
-#define FOLDER_PATH   "run/irqbalance/"
-#define PREFIX        "irqbalance"
-#define SUFFIX        ".sock"
-#define DIGITS        "0123456789"
-#define DIGITS_MAX    9
 #define ANSWER_MAX    ((size_t)256 << 10)
 #define ARGUMENTS_MAX 8192
 #define RETRY_USEC    20000
@@ -34,38 +30,16 @@ void ban_answer_clear(BanAnswer *a)
 
 bool irqbalance_accepts_socket(const char *path)
 {
-        const char *name = *path == '@' ? path + 1 : path + strlen(FOLDER_PATH);
-        size_t n;
-
-        if (*path != '@' && strncmp(path, FOLDER_PATH, strlen(FOLDER_PATH)) != 0)
-                return false;
-        if (strncmp(name, PREFIX, strlen(PREFIX)) != 0)
-                return false;
-        name += strlen(PREFIX);
-        n = strspn(name, DIGITS);
-        return n > 0 && n <= DIGITS_MAX && *name != '0' && strcmp(name + n, SUFFIX) == 0;
-}
-
-static const char *pid_of_socket(const char *path)
-{
-        return strrchr(path, 'b') + strlen("balance");
+        return irqbalance_path_pid(path) > 0;
 }
 
 /* --- the connection --- */
-
-static uint64_t now_usec(void)
-{
-        struct timespec ts;
-
-        clock_gettime(CLOCK_MONOTONIC, &ts);
-        return (uint64_t)ts.tv_sec * 1000000 + (uint64_t)ts.tv_nsec / 1000;
-}
 
 /* Waits for the events until the deadline. */
 static int wait_for(int fd, short events, uint64_t deadline)
 {
         struct pollfd p = { .fd = fd, .events = events };
-        uint64_t now = now_usec();
+        uint64_t now = clock_usec(CLOCK_MONOTONIC);
         int n;
 
         if (now >= deadline)
@@ -125,7 +99,7 @@ static int connect_to(const Root *root, const char *path, uint64_t deadline, int
 
                 if (!again)
                         return -errno;
-                if (now_usec() >= deadline)
+                if (clock_usec(CLOCK_MONOTONIC) >= deadline)
                         return errno == ECONNREFUSED ? -ECONNREFUSED : -ETIMEDOUT;
                 (void)nanosleep(&pause, NULL);
         }
@@ -257,12 +231,11 @@ static int recall(const Root *root, int folder, const char *path, BanMemo *m)
 
 static bool uses_script(const Root *root, const char *path)
 {
-        const char *pid = pid_of_socket(path);
         char arguments[ARGUMENTS_MAX];
         _cleanup_(closep) int fd = -1;
         ssize_t n;
 
-        fd = root_open_file(root, O_RDONLY, "proc/%.*s/cmdline", (int)strspn(pid, DIGITS), pid);
+        fd = root_open_file(root, O_RDONLY, "proc/%u/cmdline", irqbalance_path_pid(path));
         if (fd < 0)
                 return false;
         n = read(fd, arguments, sizeof(arguments));
@@ -315,7 +288,7 @@ int irqbalance_hand_over(const Root *root, int folder, const char *path, const I
 {
         _cleanup_(ban_answer_clear) BanAnswer answer = { 0 };
         _cleanup_(hand_over_clear) HandOver h = { 0 };
-        const uint64_t deadline = now_usec() + IRQBALANCE_USEC;
+        const uint64_t deadline = clock_usec(CLOCK_MONOTONIC) + IRQBALANCE_USEC;
         int r;
 
         r = recall(root, folder, path, &h.memo);

@@ -91,8 +91,10 @@ static bool may_connect(int fd)
         socklen_t size = sizeof(struct ucred);
         struct ucred peer;
 
-        if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+        if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0) {
+                log_warning("Refused a connection: its peer is not known: %m");
                 return false;
+        }
         if (peer.uid == 0)
                 return true;
         user = getpwnam(PEER_USER);
@@ -104,18 +106,12 @@ static bool may_connect(int fd)
         return false;
 }
 
-/* Whether the process or the system is short of something that comes back by itself. */
-static bool is_shortage(int error)
-{
-        return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
-}
-
 /* One connection at a time: a second daemon is told at once that it is one too many. */
 static int accept_peer(Service *s)
 {
         _cleanup_(closep) int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
 
-        s->full = fd < 0 && is_shortage(errno);
+        s->full = fd < 0 && error_is_shortage(-errno);
         if (s->full && !s->full_told)
                 log_warning("A connection has to wait: %m");
         s->full_told = s->full;
@@ -198,8 +194,9 @@ static int start(Service *s, Error *e)
                         "the writer is started by tuned-numaio-writer.socket, which hands it one listening "
                         "SOCK_SEQPACKET socket");
         r = root_open("/", &s->root);
-        if (r >= 0)
-                r = root_read(s->root, &boot_id, "proc/sys/kernel/random/boot_id");
+        if (r < 0)
+                return error_set(e, r, "/", "cannot open it: %s", strerror(-r));
+        r = root_read(s->root, &boot_id, "proc/sys/kernel/random/boot_id");
         if (r < 0)
                 return error_set(e, r, "/proc/sys/kernel/random/boot_id", "cannot read it: %s", strerror(-r));
         r = ledger_open(arg_ledger, boot_id, &s->ledger, e);
@@ -268,7 +265,7 @@ int main(int argc, char **argv)
                 return r < 0 ? 2 : EXIT_SUCCESS;
         r = start(&s, &e);
         if (r < 0) {
-                log_error("%s%s%s", e.where, *e.where ? ": " : "", *e.text ? e.text : strerror(-r));
+                log_error("%s%s%s", e.where, *e.where ? ": " : "", e.text);
                 return EXIT_FAILURE;
         }
         (void)sd_notify(0, "READY=1");
