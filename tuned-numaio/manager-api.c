@@ -205,12 +205,12 @@ static json_t *get_topology(void *userdata)
 /* Adds {before: {local, remote}}: how it was when the device was first seen with these vectors. */
 static json_t *with_baseline(const Manager *m, const Device *d, json_t *object)
 {
-        for (size_t i = 0; object && i < m->n_baselines; i++)
-                if (strcmp(m->baselines[i].device, d->id) == 0)
-                        json_object_set_new(object, "before",
-                                            json_pack("{s:i, s:i}", "local",
-                                                      (int)m->baselines[i].counts.local, "remote",
-                                                      (int)m->baselines[i].counts.remote));
+        const Baseline *b = object ? manager_baseline(m, d->id) : NULL;
+
+        if (b)
+                json_object_set_new(object, "before",
+                                    json_pack("{s:i, s:i}", "local", (int)b->counts.local, "remote",
+                                              (int)b->counts.remote));
         return object;
 }
 

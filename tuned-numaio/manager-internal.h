@@ -19,8 +19,9 @@
 
 /* What the files of the manager share: manager.c (events and passes), manager-writer.c (the writer's
  * connection and answers), manager-gate.c (which changes may go to it), manager-drift.c (what others change),
- * manager-irqbalance.c (when another one moves interrupts), manager-rates.c (interrupts per second),
- * manager-api.c (requests and their JSON). */
+ * manager-baseline.c (what devices were like at first), manager-trouble.c (what failures have in common),
+ * manager-irqbalance.c (when another one moves interrupts), manager-ban.c (what that one is told),
+ * manager-rates.c (interrupts per second), manager-api.c (requests and their JSON). */
 
 typedef enum RequestKind { REQUEST_APPLY, REQUEST_RESTORE } RequestKind;
 
@@ -176,6 +177,14 @@ uint64_t manager_drift_due(const Manager *m);
 /* Whether a change may go to the writer now; asked for each change of each pass that may write. Whatever
  * keeps one back says so in its decision, which the next look makes anew. */
 bool manager_may_submit(Manager *m, const Change *c, Decision *d);
+
+/* manager-baseline.c */
+/* To be called after each plan: devices that are new begin with what was seen of them, and those that are
+ * left alone for want of a node are told, once. Returns 0 or -ENOMEM. */
+int manager_update_baselines(Manager *m);
+/* NULL = it was not seen yet. Valid until the next update. */
+const Baseline *manager_baseline(const Manager *m, const char *device);
+void manager_free_baselines(Manager *m);
 
 /* manager-rates.c */
 int manager_get_rates(void *userdata, ApiRequest *req, const json_t *body, json_t **ret, Error *e);

@@ -5,7 +5,6 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "config.h"
-#include "report/report.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -82,68 +81,12 @@ static void arm(Manager *m)
         set_timer(m->timer, next < m->drift_due ? next : m->drift_due);
 }
 
-static Baseline *find_baseline(Manager *m, const char *device)
-{
-        for (size_t i = 0; i < m->n_baselines; i++)
-                if (strcmp(m->baselines[i].device, device) == 0)
-                        return &m->baselines[i];
-        return NULL;
-}
-
-/* A device that comes back begins anew. */
-static void drop_gone_baselines(Manager *m)
-{
-        size_t kept = 0;
-
-        for (size_t i = 0; i < m->n_baselines; i++) {
-                if (snapshot_device(m->snapshot, m->baselines[i].device))
-                        m->baselines[kept++] = m->baselines[i];
-                else
-                        free(m->baselines[i].device);
-        }
-        m->n_baselines = kept;
-}
-
-/* A device that is left alone for want of a node is worth a line, once. */
-static void tell_unknown_nodes(Manager *m)
-{
-        for (size_t i = 0; i < m->plan->n_verdicts; i++) {
-                const Verdict *v = &m->plan->verdicts[i];
-                const LogKnob k = { .message_id = MESSAGE_ID_UNKNOWN, .device = v->device, .knob = v->knob };
-                Baseline *b = v->state == VERDICT_UNKNOWN_NODE ? find_baseline(m, v->device) : NULL;
-
-                if (!b || b->told)
-                        continue;
-                b->told = true;
-                log_knob(LOG_NOTICE, &k, "%s: %s", v->device, v->reason.text);
-        }
-}
-
-/* So is a part of /proc or /sys that is missing altogether. */
+/* A part of /proc or /sys that is missing altogether is worth a line, once. */
 static void tell_absent(Manager *m)
 {
         for (size_t i = 0; !m->absent_told && i < m->snapshot->absent.n; i++)
                 log_notice("%s: %s", root_path(m->root), m->snapshot->absent.items[i]);
         m->absent_told = true;
-}
-
-static int take_baseline(Manager *m, const Device *d)
-{
-        Baseline *b = find_baseline(m, d->id);
-
-        if (!b) {
-                b = ARRAY_APPEND(m->baselines, m->n_baselines);
-                if (!b)
-                        return -ENOMEM;
-                b->device = strdup(d->id);
-                if (!b->device) {
-                        m->n_baselines--;
-                        return -ENOMEM;
-                }
-        }
-        if (b->counts.total != d->n_vectors)
-                b->counts = device_count_vectors(m->snapshot, d, report_planned_node(m->plan, d));
-        return 0;
 }
 
 static int look(Manager *m)
@@ -181,15 +124,8 @@ static int look_and_plan(Manager *m)
                 r = manager_plan(m);
         if (r < 0)
                 return r;
-        drop_gone_baselines(m);
-        for (size_t i = 0; i < m->snapshot->n_devices; i++) {
-                r = take_baseline(m, &m->snapshot->devices[i]);
-                if (r < 0)
-                        return r;
-        }
-        tell_unknown_nodes(m);
         tell_absent(m);
-        return 0;
+        return manager_update_baselines(m);
 }
 
 static void send_ready(Manager *m)
@@ -490,9 +426,7 @@ static void free_lists(Manager *m)
                 free(m->refusals[i].path);
         }
         free(m->refusals);
-        for (size_t i = 0; i < m->n_baselines; i++)
-                free(m->baselines[i].device);
-        free(m->baselines);
+        manager_free_baselines(m);
         for (size_t i = 0; i < m->n_requests; i++)
                 free(m->requests[i].device);
         free(m->requests);
