@@ -4,7 +4,7 @@
 # The driver of a NIC with nine interrupts goes and comes: how long until they are on its node. First with
 # tuned-numaio, then with nobody, then with irqbalance.
 
-rounds=100 irqbalance_rounds=20
+rounds=100 irqbalance_rounds=100
 # shellcheck source=/dev/null
 . /usr/lib/vm/hotplug.conf
 
@@ -31,6 +31,8 @@ fi
 irqbalance --foreground >"$state/irqbalance" 2>&1 &
 balancing=$!
 sleep 20
-measure irqbalance "$irqbalance_rounds" 40000
+# It looks every ten seconds, and what is new gets its place at the first look: of 20 rounds that were watched for 40 s
+# seven were placed, all within ten. Half as much again is for a busy host.
+measure irqbalance "$irqbalance_rounds" 15000
 check "irqbalance ran all the time" kill -0 $balancing
 kill $balancing
