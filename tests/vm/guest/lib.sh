@@ -312,19 +312,16 @@ main_pid_is_not() { [ "$(systemctl show -P MainPID tuned-numaio.service)" != "$1
 
 device_field_is() { [ "$(device_field "$1" "$2")" = "$3" ]; }
 
-# Set the point from which writes_since_mark counts, in microseconds since boot. (A cursor would not do: with a
-# match, journalctl of systemd 252 leaves out the first entry after it.)
-mark() {
-	local uptime
-	read -r uptime _ </proc/uptime
-	journal_mark=${uptime/./}0000
-}
+# Set the point from which writes_since_mark counts, in microseconds of the real-time clock: /proc/uptime goes on in a
+# sleep, the journal's monotonic clock does not. (A cursor would not do: with a match, journalctl of systemd 252 leaves out
+# the first entry after it.)
+mark() { journal_mark=${EPOCHREALTIME/[.,]/}; }
 
 # Print "MICROSECONDS DEVICE PATH OLD NEW" for each write since the mark (or since boot).
 writes_since_mark() {
 	journalctl --sync
 	journalctl -b --no-pager -o json MESSAGE_ID=$MESSAGE_CHANGE MESSAGE_ID=$MESSAGE_RESTORED |
-		jq -r --argjson mark "$((10#${journal_mark:-0}))" 'select((.__MONOTONIC_TIMESTAMP | tonumber) > $mark) |
+		jq -r --argjson mark "${journal_mark:-0}" 'select((.__REALTIME_TIMESTAMP | tonumber) > $mark) |
 			"\(.__MONOTONIC_TIMESTAMP) \(.NUMAIO_DEVICE) /\(.NUMAIO_PATH | ltrimstr("/")) \(.NUMAIO_OLD) \(.NUMAIO_NEW)"'
 }
 
