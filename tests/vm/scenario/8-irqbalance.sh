@@ -65,6 +65,12 @@ all_placed() {
 check "everything is placed at first" wait_for 20 all_placed
 wait_for 20 quiet
 
+# --- the bus is restarted ------------------------------------------------------------
+
+told_again() { journalctl -b --no-pager -o cat --unit tuned-numaio.service | grep -q 'systemd can be asked .* again'; }
+check "D-Bus is restarted" systemctl restart dbus.service
+check "the daemon is connected again" wait_for 20 told_again
+
 # --- beside the daemon -------------------------------------------------------------
 
 arguments
