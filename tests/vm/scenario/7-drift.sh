@@ -3,7 +3,7 @@
 #
 # Somebody else moves an interrupt: once, then again and again until it is contested; apply
 # takes it back. Meanwhile a NIC goes down and up and a CPU off and on, time and again, and
-# the masks that their drivers and the kernel write are no fight.
+# the masks that their drivers and the kernel write are no fight. At last the clock jumps, as after a sleep.
 
 MESSAGE_CONTESTED=5b1a3c1d9a8e4f0d8b6e2f7c40d1a9f1
 
@@ -122,4 +122,12 @@ if have_daemon; then
 	check "apply takes it back" ctl apply "pci:$HBA1"
 	check_empty "$HBA1 is placed again" "$(problems $HBA1 2-3)"
 	check_eq "nothing is contested" "$(ctl status | jq -r '"\(.contested) \(.drifted)"')" "0 0"
+
+	# To the kernel a sleep is a clock that was set.
+	wait_for 20 quiet
+	echo $foreign >"$file"
+	sleep 2
+	check "nobody looks while nothing happens" is_foreign
+	date -s '+1 sec' >/dev/null
+	check "what was moved meanwhile is put back after a jump of the clock" wait_for 10 at_home
 fi
