@@ -90,7 +90,7 @@ static const char *const of_interface[] = { "link", "channels", "rings" };
 
 #define IS_ONE_OF(word, words) is_one_of(word, words, ARRAY_SIZE(words))
 
-int drift_events_add(DriftEvents *e, const Snapshot *s, const MonitorEvent *event, uint64_t now)
+static int take(DriftEvents *e, const Snapshot *s, const MonitorEvent *event, uint64_t now)
 {
         const char *subsystem = event->subsystem ? event->subsystem : "",
                    *object = event->object ? event->object : "";
@@ -108,6 +108,13 @@ int drift_events_add(DriftEvents *e, const Snapshot *s, const MonitorEvent *even
                 return 0;
         d = snapshot_device_of_netdev(s, object);
         return d ? add(e, d->id, now) : 0;
+}
+
+void drift_events_add(DriftEvents *e, const Snapshot *s, const MonitorEvent *event, uint64_t now)
+{
+        /* What is forgotten would make a fight of what a driver does. */
+        if (take(e, s, event, now) < 0)
+                e->all = now;
 }
 
 void drift_events_add_sleep(DriftEvents *e, uint64_t suspended, uint64_t now)

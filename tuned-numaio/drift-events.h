@@ -19,8 +19,9 @@ typedef struct DriftEvents {
         bool awake;         /* there was such a word */
 } DriftEvents;
 
-/* Takes an event over; snapshot: what was seen last, NULL = nothing yet. Returns 0 or -ENOMEM. */
-int drift_events_add(DriftEvents *e, const Snapshot *snapshot, const MonitorEvent *event, uint64_t now);
+/* Takes an event over; snapshot: what was seen last, NULL = nothing yet. Short of memory an event concerns
+ * every device. */
+void drift_events_add(DriftEvents *e, const Snapshot *snapshot, const MonitorEvent *event, uint64_t now);
 
 /* Told before each look how long the machine was suspended since it booted: when that has grown, its CPUs and
  * drivers started anew. */

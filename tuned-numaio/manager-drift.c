@@ -11,8 +11,7 @@
 
 void manager_note_event(Manager *m, const MonitorEvent *e)
 {
-        if (drift_events_add(&m->drift_events, m->snapshot, e, manager_now(m)) < 0)
-                log_error("out of memory");
+        drift_events_add(&m->drift_events, m->snapshot, e, manager_now(m));
 }
 
 void manager_forget_fights(Manager *m)

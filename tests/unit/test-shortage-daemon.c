@@ -6,10 +6,23 @@
 #include "apply/apply.h"
 #include "machine.h"
 #include "manager-internal.h"
+#include "monitor/ethtool.h"
+#include "monitor/iscsi.h"
+#include "monitor/rtnl.h"
+#include "monitor/uevent.h"
 #include "shortage.h"
 #include "standin/standin.h"
 
+#include <linux/ethtool_netlink.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <netlink/attr.h>
+#include <netlink/genl/genl.h>
+#include <netlink/msg.h>
 #include <pthread.h>
+
+#define NIC                  "pci:0000:01:00.0"
+#define ISCSI_CREATE_SESSION 106 /* include/scsi/iscsi_if.h */
 
 static const char *arg_mkmachine, *arg_spec;
 static unsigned long arg_step;
@@ -19,6 +32,9 @@ typedef struct Bench {
         char machine[SCRATCH_MAX + 16];
         Manager *manager;
         const char *method, *target;
+        struct nl_msg *messages[8]; /* what the kernel tells */
+        size_t n_messages;
+        const char *nic_path;
         Strv before; /* "PATH VALUE" of each file that can be set */
         unsigned n_placed, n_failed;
 } Bench;
@@ -106,6 +122,120 @@ static void answers(void **state)
                 print_message("%s %s: ", b->method, b->target);
                 shortage_everywhere(ask, NULL, b);
         }
+}
+
+/* --- events --- */
+
+#define FAMILY 0x400 /* of ethtool; no type of rtnetlink */
+
+static struct nl_msg *link_message(int type, int index, unsigned flags, const char *name)
+{
+        struct ifinfomsg info = { .ifi_index = index, .ifi_flags = flags };
+        struct nl_msg *msg = nlmsg_alloc_simple(type, 0);
+
+        assert_int_equal(nlmsg_append(msg, &info, sizeof(info), NLMSG_ALIGNTO), 0);
+        assert_int_equal(nla_put_string(msg, IFLA_IFNAME, name), 0);
+        return msg;
+}
+
+static struct nl_msg *channels_message(const char *name)
+{
+        struct nl_msg *msg = nlmsg_alloc();
+        struct nlattr *header;
+
+        assert_non_null(genlmsg_put(msg, 0, 0, FAMILY, 0, 0, ETHTOOL_MSG_CHANNELS_NTF, 1));
+        header = nla_nest_start(msg, ETHTOOL_A_CHANNELS_HEADER);
+        assert_int_equal(nla_put_string(msg, ETHTOOL_A_HEADER_DEV_NAME, name), 0);
+        nla_nest_end(msg, header);
+        return msg;
+}
+
+static struct nl_msg *route_message(void)
+{
+        struct rtmsg route = { .rtm_family = AF_INET, .rtm_table = RT_TABLE_MAIN, .rtm_type = RTN_UNICAST };
+        struct nl_msg *msg = nlmsg_alloc_simple(RTM_NEWROUTE, 0);
+
+        assert_int_equal(nlmsg_append(msg, &route, sizeof(route), NLMSG_ALIGNTO), 0);
+        assert_int_equal(nla_put_u32(msg, RTA_OIF, 2), 0);
+        return msg;
+}
+
+/* Each of these is news of eth0, or of all. */
+static size_t make_messages(Bench *b)
+{
+        struct nl_msg *all[] = {
+                link_message(RTM_NEWLINK, 2, 0, "eth0"),
+                link_message(RTM_NEWLINK, 2, IFF_UP, "eth0"),
+                link_message(RTM_NEWLINK, 2, IFF_UP | IFF_RUNNING, "eth0"),
+                channels_message("eth0"),
+                route_message(),
+                link_message(RTM_DELLINK, 2, 0, "eth0"),
+        };
+
+        assert_in_range(ARRAY_SIZE(all), 1, ARRAY_SIZE(b->messages));
+        memcpy(b->messages, all, sizeof(all));
+        return ARRAY_SIZE(all);
+}
+
+/* Whether the manager will look again because of the event, and takes no device for another's work that the
+ * event may have changed. */
+static bool is_taken(Bench *b, const MonitorEvent *e, const char *device)
+{
+        Manager *m = b->manager;
+
+        m->schedule = (Schedule) { .pass = m->schedule.pass };
+        drift_events_clear(&m->drift_events);
+        manager_on_event(m, e);
+        return schedule_next(&m->schedule, manager_now(m)) != UINT64_MAX &&
+               (!device || drift_events_last(&m->drift_events, device) > 0);
+}
+
+static int take_events(void *data, char **ret)
+{
+        static const char devpath[] = "/devices/pci0000:00/0000:00:00.0/0000:01:00.0";
+        MonitorEvent e = { .source = "udev", .subsystem = "pci", .action = "bind", .object = devpath };
+        LinkTable links = { 0 };
+        unsigned n = 0, lost = 0;
+        Bench *b = data;
+
+        for (size_t i = 0; i < b->n_messages; i++) {
+                struct nlmsghdr *h = nlmsg_hdr(b->messages[i]);
+                MonitorEvent news = { 0 };
+                int r = rtnl_parse(&links, h, &news);
+
+                if (r == 0)
+                        r = ethtool_parse(FAMILY, h, &news);
+                n++;
+                lost += r <= 0 || !is_taken(b, &news, strcmp(news.subsystem, "route") == 0 ? NULL : NIC);
+        }
+        n++;
+        e.object = b->nic_path;
+        lost += !uevent_is_relevant(e.subsystem, e.action, devpath) || !is_taken(b, &e, NIC);
+        n++;
+        lost += iscsi_parse(ISCSI_CREATE_SESSION, &e) <= 0 || !is_taken(b, &e, NULL);
+        shortage_over();
+        link_table_clear(&links);
+        *ret = strf("%u events, %u lost", n, lost);
+        return 0;
+}
+
+static void no_event_is_lost(void **state)
+{
+        Bench *b = *state;
+        ManagerOptions options = { .root = b->machine, .observe = true };
+        _cleanup_(freep) char *text = NULL;
+        Error e = { 0 };
+
+        assert_int_equal(manager_new(&options, &b->manager, &e), 0);
+        manager_start_round(b->manager, false);
+        b->nic_path = snapshot_device(b->manager->snapshot, NIC)->path;
+        b->n_messages = make_messages(b);
+        shortage.step = 1;
+        assert_int_equal(take_events(b, &text), 0);
+        assert_string_equal(text, "8 events, 0 lost");
+        shortage_everywhere(take_events, NULL, b);
+        for (size_t i = 0; i < b->n_messages; i++)
+                nlmsg_free(b->messages[i]);
 }
 
 /* --- a whole run --- */
@@ -218,6 +348,7 @@ int main(int argc, char **argv)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_setup_teardown(answers, setup, teardown),
+                cmocka_unit_test_setup_teardown(no_event_is_lost, setup, teardown),
                 cmocka_unit_test_setup_teardown(whole_runs, setup, teardown),
         };
 
