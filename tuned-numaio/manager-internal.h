@@ -35,9 +35,11 @@ typedef struct Request {
         char *device;    /* NULL = all */
 } Request;
 
-/* A file that the kernel refused, with the change that it was refused for: an IRQ number can be reused. */
+/* A file that the kernel refused, with the change and the object that it was refused for: an IRQ number can
+ * be reused, by another device or when a driver sets its own up anew. */
 typedef struct Refusal {
         char *id, *path;
+        char *identity; /* apply/identity.h; "" = not known */
         int error;
 } Refusal;
 
@@ -160,7 +162,9 @@ int manager_ask_iscsi(Manager *m);
 /* Restores a device (NULL = all) from the ledger, and holds it unless the process is stopping. */
 int manager_submit_restore(Manager *m, const char *device);
 int manager_submit_release(Manager *m, const char *device);
+/* Drops those whose object is gone, is another one, or has another change's id now. */
 void manager_forget_stale_refusals(Manager *m, bool *ret_changed);
+void manager_free_refusals(Manager *m);
 
 /* manager-drift.c */
 /* Plans for the snapshot, takes the plan into the book, and finds out what others changed. Returns 0 or a

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "manager-internal.h"
 
+#include "apply/identity.h"
 #include "basic/array.h"
 #include "basic/clock.h"
 #include "basic/log.h"
@@ -23,23 +24,60 @@ bool manager_writer_is_busy(const Manager *m)
 
 /* --- refusals --- */
 
-static int add_refusal(Manager *m, const char *id, const char *path, int error)
+static void refusal_clear(Refusal *f)
 {
-        Refusal *f;
-
-        for (size_t i = 0; i < m->n_refusals; i++)
-                if (strcmp(m->refusals[i].path, path) == 0 && strcmp(m->refusals[i].id, id) == 0)
-                        return 0;
-        f = ARRAY_APPEND(m->refusals, m->n_refusals);
-        if (!f)
-                return -ENOMEM;
-        *f = (Refusal) { .id = strdup(id), .path = strdup(path), .error = error };
-        if (f->id && f->path)
-                return 0;
         free(f->id);
         free(f->path);
-        m->n_refusals--;
-        return -ENOMEM;
+        free(f->identity);
+}
+
+void manager_free_refusals(Manager *m)
+{
+        for (size_t i = 0; i < m->n_refusals; i++)
+                refusal_clear(&m->refusals[i]);
+        free(STEAL_PTR(m->refusals));
+        m->n_refusals = 0;
+}
+
+static Refusal *find_refusal(Manager *m, const char *id, const char *path)
+{
+        for (size_t i = 0; i < m->n_refusals; i++)
+                if (strcmp(m->refusals[i].path, path) == 0 && strcmp(m->refusals[i].id, id) == 0)
+                        return &m->refusals[i];
+        return NULL;
+}
+
+static int add_refusal(Manager *m, const char *id, const char *path, const char *identity, int error)
+{
+        Refusal new = {
+                .id = strdup(id), .path = strdup(path), .identity = strdup(identity), .error = error
+        };
+        Refusal *f = NULL;
+
+        if (new.id &&new.path &&new.identity) {
+                f = find_refusal(m, id, path);
+                if (f)
+                        refusal_clear(f);
+                else
+                        f = ARRAY_APPEND(m->refusals, m->n_refusals);
+        }
+        if (!f) {
+                refusal_clear(&new);
+                return -ENOMEM;
+        }
+        *f = new;
+        return 0;
+}
+
+/* Whether it is about another object than the one that is there now. In doubt it is not. */
+static bool is_stale(const Manager *m, const Refusal *f)
+{
+        _cleanup_(freep) char *identity = NULL;
+
+        if (snapshot_change_is_at(m->snapshot, f->id, f->path) == 0)
+                return true;
+        return *f->identity && object_identity(m->root, f->path, &identity) >= 0 &&
+               strcmp(identity, f->identity) != 0;
 }
 
 void manager_forget_stale_refusals(Manager *m, bool *ret_changed)
@@ -47,15 +85,10 @@ void manager_forget_stale_refusals(Manager *m, bool *ret_changed)
         size_t kept = 0, before = m->n_refusals;
 
         for (size_t i = 0; i < m->n_refusals; i++) {
-                const Refusal *f = &m->refusals[i];
-
-                /* In doubt (-ENOMEM) it stays. */
-                if (snapshot_change_is_at(m->snapshot, f->id, f->path) != 0) {
-                        m->refusals[kept++] = *f;
-                        continue;
-                }
-                free(m->refusals[i].id);
-                free(m->refusals[i].path);
+                if (is_stale(m, &m->refusals[i]))
+                        refusal_clear(&m->refusals[i]);
+                else
+                        m->refusals[kept++] = m->refusals[i];
         }
         m->n_refusals = kept;
         *ret_changed = kept != before;
@@ -118,7 +151,7 @@ static void on_done(void *userdata, const ApplyResult *r)
         if (r->written)
                 drift_written(&d->drift, manager_now(m));
         m->writes += r->written;
-        if (d->state == DECISION_REFUSED && add_refusal(m, r->id, r->path, r->error) < 0)
+        if (d->state == DECISION_REFUSED && add_refusal(m, r->id, r->path, r->identity, r->error) < 0)
                 log_error("out of memory");
         manager_log_result(m, d, r, old ? old : "", error_before);
 }
@@ -133,7 +166,7 @@ static void on_ledger_entry(void *userdata, const WriterReply *entry)
         if (entry->flags & WRITER_HELD)
                 r = strv_add_unique(&m->held, entry->device);
         else if (entry->flags & WRITER_REFUSED)
-                r = add_refusal(m, entry->id, entry->path, entry->error);
+                r = add_refusal(m, entry->id, entry->path, entry->identity, entry->error);
         if (r >= 0)
                 r = book_adopt(m->book, entry);
         if (r < 0)
@@ -339,6 +372,7 @@ static void fail(Manager *m, const Change *c, int error)
                            .device = c->device,
                            .id = c->id,
                            .path = c->path,
+                           .identity = "",
                            .error = error,
                            .first = "",
                            .set = c->desired,

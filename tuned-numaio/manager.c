@@ -421,11 +421,7 @@ int manager_new(const ManagerOptions *options, Manager **ret, Error *e)
 
 static void free_lists(Manager *m)
 {
-        for (size_t i = 0; i < m->n_refusals; i++) {
-                free(m->refusals[i].id);
-                free(m->refusals[i].path);
-        }
-        free(m->refusals);
+        manager_free_refusals(m);
         manager_free_baselines(m);
         for (size_t i = 0; i < m->n_requests; i++)
                 free(m->requests[i].device);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "desk.h"
 
+#include "apply/identity.h"
 #include "basic/strv.h"
 #include "land.h"
 #include "table.h"
@@ -173,8 +174,10 @@ static void on_event(void *userdata, const WriterEvent *e)
 static void check_strings(const WriterReply *p)
 {
         FUZZ_REQUIRE(memchr(p->device, '\0', sizeof(p->device)) && memchr(p->id, '\0', sizeof(p->id)) &&
-                     memchr(p->path, '\0', sizeof(p->path)) && memchr(p->first, '\0', sizeof(p->first)) &&
-                     memchr(p->set, '\0', sizeof(p->set)) && memchr(p->value, '\0', sizeof(p->value)));
+                     memchr(p->path, '\0', sizeof(p->path)) &&
+                     memchr(p->identity, '\0', sizeof(p->identity)) &&
+                     memchr(p->first, '\0', sizeof(p->first)) && memchr(p->set, '\0', sizeof(p->set)) &&
+                     memchr(p->value, '\0', sizeof(p->value)));
 }
 
 static int on_reply(void *userdata, const WriterReply *p, int fd)
@@ -400,7 +403,7 @@ char *desk_identity(const Desk *d, unsigned object)
         const Object *o = &d->land.objects[object];
         char *identity = NULL;
 
-        if (o->gone || operation_find(o->kind)->identity(d->root, land_paths[object], &identity) < 0)
+        if (o->gone || object_identity(d->root, land_paths[object], &identity) < 0)
                 return NULL;
         return identity;
 }

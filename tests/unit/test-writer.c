@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "apply/identity.h"
 #include "machine.h"
 #include "standin/standin.h"
 #include "writer/ops.h"
@@ -694,7 +695,7 @@ static void foreign_entries_are_not_read(void **state)
         assert_int_equal(restore(d, "etc/secret"), -EOPNOTSUPP);
         machine_expect(&d->machine, "etc/secret", "secret");
         /* Nor does an entry of another kind count for a path of the table: it could not be restored. */
-        assert_int_equal(operation_find(WRITER_IRQ_AFFINITY)->identity(d->machine.root, IRQ30, &identity), 0);
+        assert_int_equal(object_identity(d->machine.root, IRQ30, &identity), 0);
         e.path = (char *)IRQ30;
         e.identity = identity;
         e.kind = WRITER_WORKQUEUE_CPUMASK;

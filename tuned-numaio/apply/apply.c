@@ -162,6 +162,7 @@ static void finish(Applier *a, Job *job, int error, const WriterReply *reply, in
                       : reply ? reply->id
                               : "",
                 .path = j->path,
+                .identity = reply ? reply->identity : "",
                 .error = error,
                 .no_ledger = error < 0 && reply && (reply->flags & WRITER_NO_LEDGER),
                 .written = reply && (reply->flags & WRITER_WRITTEN),
@@ -292,8 +293,8 @@ static bool is_reply(const WriterReply *p, const Job *j)
         return p->version == WRITER_PROTOCOL_VERSION && p->op == j->op && p->seq == j->seq && p->error <= 0 &&
                p->error >= -ERRNO_MAX && memchr(p->device, '\0', sizeof(p->device)) &&
                memchr(p->id, '\0', sizeof(p->id)) && memchr(p->path, '\0', sizeof(p->path)) &&
-               memchr(p->first, '\0', sizeof(p->first)) && memchr(p->set, '\0', sizeof(p->set)) &&
-               memchr(p->value, '\0', sizeof(p->value));
+               memchr(p->identity, '\0', sizeof(p->identity)) && memchr(p->first, '\0', sizeof(p->first)) &&
+               memchr(p->set, '\0', sizeof(p->set)) && memchr(p->value, '\0', sizeof(p->value));
 }
 
 /* Returns 1 when a reply was taken, 0 when there is none now. */

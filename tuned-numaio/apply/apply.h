@@ -14,12 +14,13 @@ typedef struct ApplyResult {
         const char *device;
         const char *id; /* of the change; "" after a restore of a path that has none */
         const char *path;
-        int error;         /* 0 or a negative errno */
-        bool no_ledger;    /* the error is the ledger's: nothing was written */
-        bool written;      /* false: it was right already */
-        const char *first; /* value before the first write, "" = not known */
-        const char *set;   /* value that was asked for last */
-        const char *value; /* what the file reads now; "" = that cannot be told */
+        const char *identity; /* of the object at the path (apply/identity.h), "" = not known */
+        int error;            /* 0 or a negative errno */
+        bool no_ledger;       /* the error is the ledger's: nothing was written */
+        bool written;         /* false: it was right already */
+        const char *first;    /* value before the first write, "" = not known */
+        const char *set;      /* value that was asked for last */
+        const char *value;    /* what the file reads now; "" = that cannot be told */
 } ApplyResult;
 
 /* Called once for each change or restored path, strings valid during the call; also when holding or releasing

@@ -10,14 +10,15 @@
  * NUL-terminated inside their arrays; a message of another size, version, or with an unterminated string ends
  * the connection. */
 
-#define WRITER_PROTOCOL_VERSION 1u
+#define WRITER_PROTOCOL_VERSION 2u
 #define WRITER_SOCKET_PATH      "/run/tuned-numaio/writer.sock"
 
 /* The list form of every second of 8,192 CPUs takes 19,925 bytes. */
-#define WRITER_VALUE_MAX  20480
-#define WRITER_PATH_MAX   256
-#define WRITER_DEVICE_MAX 320 /* an IQN has at most 223 bytes (RFC 3720, 3.2.6.1) */
-#define WRITER_ID_MAX     448
+#define WRITER_VALUE_MAX    20480
+#define WRITER_PATH_MAX     256
+#define WRITER_DEVICE_MAX   320 /* an IQN has at most 223 bytes (RFC 3720, 3.2.6.1) */
+#define WRITER_ID_MAX       448
+#define WRITER_IDENTITY_MAX 256
 
 typedef enum WriterOp {
         WRITER_SET = 1, /* write `value` to `path`, a file of kind `kind` */
@@ -60,6 +61,7 @@ typedef struct WriterReply {
         char device[WRITER_DEVICE_MAX];
         char id[WRITER_ID_MAX];
         char path[WRITER_PATH_MAX];
+        char identity[WRITER_IDENTITY_MAX]; /* SET, LIST: of the object at `path`; "" = not known */
         char first[WRITER_VALUE_MAX]; /* the value before the first write; BAN: the IRQs that users banned */
         char set[WRITER_VALUE_MAX];   /* the value that was set last */
         char value[WRITER_VALUE_MAX]; /* what the file reads now, "" = that cannot be told; BAN: those that

@@ -3,6 +3,7 @@
 
 /* What the files of the writer share: writer.c (requests), set.c (the request SET), serve.c (the socket). */
 
+#include "apply/identity.h"
 #include "writer/ops.h"
 #include "writer/writer.h"
 

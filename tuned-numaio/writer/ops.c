@@ -18,44 +18,6 @@ unsigned operation_irq(const char *path)
         return (unsigned)strtoul(path + strlen(IRQ_FOLDER), NULL, 10);
 }
 
-static int read_or_empty(const Root *root, const char *folder, const char *file, char **ret)
-{
-        int r;
-
-        r = root_read(root, ret, "%s/%s", folder, file);
-        if (r >= 0 || r == -ENOMEM)
-                return r;
-        *ret = strdup("");
-        return *ret ? 0 : -ENOMEM;
-}
-
-/* kernfs does not give an inode number out again during a boot. The hardware's number tells machine copies
- * apart whose folders were made anew. */
-static int irq_identity(const Root *root, const char *path, char **ret)
-{
-        _cleanup_(freep) char *hwirq = NULL, *chip = NULL;
-        char folder[WRITER_PATH_MAX];
-        unsigned irq = operation_irq(path);
-        struct stat st;
-        int r;
-
-        snprintf(folder, sizeof(folder), "sys/kernel/irq/%u", irq);
-        r = root_stat(root, &st, "%s", folder);
-        if (r == -ENOENT) {
-                snprintf(folder, sizeof(folder), "proc/irq/%u", irq);
-                r = root_stat(root, &st, "%s", folder);
-        }
-        if (r < 0)
-                return r;
-        r = read_or_empty(root, folder, "hwirq", &hwirq);
-        if (r >= 0)
-                r = read_or_empty(root, folder, "chip_name", &chip);
-        if (r < 0)
-                return r;
-        *ret = strf("inode %llu hwirq %s chip %s", (unsigned long long)st.st_ino, hwirq, chip);
-        return *ret ? 0 : -ENOMEM;
-}
-
 /* A function owns the message interrupts that it lists; one without a list, but with a driver, has a line. A
  * machine without a PCI bus is a copy of a part. */
 static int irq_owner(const Root *root, const char *path, const char *device)
@@ -72,19 +34,6 @@ static int irq_owner(const Root *root, const char *path, const char *device)
                                ? 0
                                : -ENODEV;
         return root_exists(root, PCI_FOLDER "/%s/driver", address) ? 0 : -ENODEV;
-}
-
-static int folder_identity(const Root *root, const char *path, char **ret)
-{
-        const char *slash = strrchr(path, '/');
-        struct stat st;
-        int r;
-
-        r = root_stat(root, &st, "%.*s", (int)(slash - path), path);
-        if (r < 0)
-                return r;
-        *ret = strf("inode %llu", (unsigned long long)st.st_ino);
-        return *ret ? 0 : -ENOMEM;
 }
 
 /* A host's folders lie in its own: both numbers are the same. */
@@ -104,16 +53,16 @@ static bool is_one_host(const char *path)
 #define GROUP     "sys/kernel/iommu_groups/#/"
 
 static const Operation operations[] = {
-        { WRITER_IRQ_AFFINITY, IRQ_FOLDER "#/smp_affinity_list", irq_identity, irq_owner },
-        { WRITER_WORKQUEUE_CPUMASK, WORKQUEUE "cpumask", folder_identity, NULL },
-        { WRITER_WORKQUEUE_NUMA, WORKQUEUE "numa", folder_identity, NULL },
-        { WRITER_WORKQUEUE_SCOPE, WORKQUEUE "affinity_scope", folder_identity, NULL },
-        { WRITER_WORKQUEUE_STRICT, WORKQUEUE "affinity_strict", folder_identity, NULL },
-        { WRITER_ISCSI_XMIT_NUMA, SOFT_HOST "xmit_numa", folder_identity, NULL },
-        { WRITER_ISCSI_XMIT_INLINE, SOFT_HOST "xmit_inline", folder_identity, NULL },
-        { WRITER_IOVA_DEPOT, GROUP "iova_depot_max", folder_identity, NULL },
-        { WRITER_IOMMU_TYPE, GROUP "type", folder_identity, NULL },
-        { WRITER_BLOCK_MAX_SECTORS, "sys/devices/**/queue/max_sectors_kb", folder_identity, NULL },
+        { WRITER_IRQ_AFFINITY, IRQ_FOLDER "#/smp_affinity_list", irq_owner },
+        { WRITER_WORKQUEUE_CPUMASK, WORKQUEUE "cpumask", NULL },
+        { WRITER_WORKQUEUE_NUMA, WORKQUEUE "numa", NULL },
+        { WRITER_WORKQUEUE_SCOPE, WORKQUEUE "affinity_scope", NULL },
+        { WRITER_WORKQUEUE_STRICT, WORKQUEUE "affinity_strict", NULL },
+        { WRITER_ISCSI_XMIT_NUMA, SOFT_HOST "xmit_numa", NULL },
+        { WRITER_ISCSI_XMIT_INLINE, SOFT_HOST "xmit_inline", NULL },
+        { WRITER_IOVA_DEPOT, GROUP "iova_depot_max", NULL },
+        { WRITER_IOMMU_TYPE, GROUP "type", NULL },
+        { WRITER_BLOCK_MAX_SECTORS, "sys/devices/**/queue/max_sectors_kb", NULL },
 };
 
 const Operation *operation_find(uint32_t kind)

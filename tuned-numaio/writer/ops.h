@@ -5,14 +5,12 @@
 #include "basic/root.h"
 
 /* The closed table of what the writer may write: for each kind of file the form of its path, the form of its
- * value, and what tells the object behind the path from a later one of the same name. A row is everything
+ * value, and whose the object behind the path is. A row is everything
  * that a new kind needs. */
 typedef struct Operation {
         WriterKind kind;
         const char *pattern; /* of the path: a component "#" is a number, "NAME#" a name that ends with one,
                                 "*" a name, "**" one or more names; others are themselves */
-        /* A string that no other object at this path will have during this boot; the caller frees. */
-        int (*identity)(const Root *root, const char *path, char **ret);
         /* Whether the object is the device's at this moment: 0, or -ENODEV. NULL = that cannot be told. */
         int (*owner)(const Root *root, const char *path, const char *device);
 } Operation;

@@ -125,7 +125,7 @@ static int prepare_set(Writer *w, SetJob *j)
 
         r = j->op->owner ? j->op->owner(w->root, q->path, q->device) : 0;
         if (r >= 0)
-                r = j->op->identity(w->root, q->path, &j->identity);
+                r = object_identity(w->root, q->path, &j->identity);
         if (r < 0)
                 return r;
         e = find_same(w, j);
@@ -175,6 +175,7 @@ int writer_set(Writer *w, const WriterRequest *q)
         if (r >= 0)
                 r = r ? note_unchanged(w, &j) : write_set(w, &j);
         w->reply.error = r;
+        PUT(w->reply.identity, j.identity);
         if (j.identity)
                 writer_put_entry(&w->reply, find_same(w, &j));
         PUT(w->reply.device, q->device);

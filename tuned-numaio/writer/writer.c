@@ -74,6 +74,7 @@ void writer_put_entry(WriterReply *reply, const LedgerEntry *e)
                 return;
         PUT(reply->device, e->device);
         PUT(reply->id, e->id);
+        PUT(reply->identity, e->identity);
         PUT(reply->first, e->first);
         PUT(reply->set, e->set);
         if (e->path)
@@ -102,7 +103,7 @@ static bool is_gone(const Writer *w, const LedgerEntry *e)
 
         if (!op)
                 return false;
-        r = op->identity(w->root, e->path, &identity);
+        r = object_identity(w->root, e->path, &identity);
         if (r >= 0 && strcmp(identity, e->identity) != 0)
                 return true;
         if (r >= 0)
@@ -195,7 +196,7 @@ static int restore_entry(Writer *w, const Operation *op, const LedgerEntry *e)
         _cleanup_(freep) char *identity = NULL, *now = NULL;
         int r, forgotten;
 
-        r = op->identity(w->root, e->path, &identity);
+        r = object_identity(w->root, e->path, &identity);
         if (r >= 0 && strcmp(identity, e->identity) != 0)
                 r = -ENOENT;
         if (r >= 0)
