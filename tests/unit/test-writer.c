@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "apply/identity.h"
-#include "machine.h"
 #include "standin/standin.h"
+#include "tree.h"
 #include "writer/ops.h"
 #include "writer/writer.h"
 
@@ -578,6 +578,80 @@ static void number_of_another_device(void **state)
         machine_expect(&d->machine, IRQ30, "0-7");
 }
 
+#define HOST0 "sys/devices/pci0000:00/0000:00:02.0/host0"
+#define SOFT0 "sys/devices/platform/host0"
+#define IQN   "iqn.2024-01.test:t1"
+
+static void put_host(const Desk *d, const char *class, const char *folder)
+{
+        _cleanup_(freep) char *real = strf("%s/%s/host0", folder, class);
+        _cleanup_(freep) char *link = strf("sys/class/%s/host0", class);
+
+        tree_folder(&d->machine, "%s", real);
+        tree_link(&d->machine, link, real);
+}
+
+static void put_session(const Desk *d, const char *iface, const char *target)
+{
+        machine_put(&d->machine, SOFT0 "/session1/iscsi_session/session1/targetname", target);
+        machine_put(&d->machine, SOFT0 "/session1/iscsi_session/session1/ifacename", iface);
+}
+
+/* Between plan and write a host went, or its number went to another device. */
+static void workqueue_of_another_host(void **state)
+{
+        Desk *d = *state;
+
+        /* Nothing shows whose it is. */
+        d->device = "pci:0000:00:02.0";
+        assert_int_equal(set(d, QUEUE, "1"), 0);
+        put_host(d, "scsi_host", HOST0);
+        assert_int_equal(set(d, QUEUE, "3"), 0);
+        d->device = "pci:0000:00:03.0";
+        assert_int_equal(set(d, QUEUE, "4"), -ENODEV);
+        expect_reply(d, false, "", "", "");
+        d->device = "pci:0000:00:02.0";
+        replace_folder(d, "sys/class/scsi_host/host0");
+        assert_int_equal(set(d, QUEUE, "4"), -ENODEV);
+        machine_expect(&d->machine, QUEUE, "03");
+        assert_int_equal(restore(d, QUEUE), 0);
+        machine_expect(&d->machine, QUEUE, "ff");
+}
+
+static void workqueue_of_another_session(void **state)
+{
+        static const char *const ours[] = { "iscsi:default:" IQN, "iscsi:default:" IQN "#2" };
+        static const char *const others[] = { "iscsi:default:" IQN "0",
+                                              "iscsi:default:" IQN "#x",
+                                              "iscsi:iface1:" IQN,
+                                              "iscsi:default:",
+                                              "iscsi:",
+                                              "iscsi:default:iqn.2024-01.test:t",
+                                              "pci:0000:00:02.0" };
+        Desk *d = *state;
+
+        put_host(d, "iscsi_host", SOFT0);
+        put_host(d, "scsi_host", SOFT0);
+        d->device = "iscsi:default:"; /* not logged in yet */
+        assert_int_equal(set(d, QUEUE, "1"), 0);
+        put_session(d, "default\n", IQN "\n");
+        for (size_t i = 0; i < ARRAY_SIZE(ours); i++) {
+                d->device = ours[i];
+                assert_int_equal(set(d, QUEUE, i ? "3" : "2"), 0);
+        }
+        for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+                d->device = others[i];
+                assert_int_equal(set(d, QUEUE, "4"), -ENODEV);
+        }
+        /* A session that names no interface. */
+        put_session(d, "(null)\n", IQN "\n");
+        d->device = ours[0];
+        assert_int_equal(set(d, QUEUE, "5"), 0);
+        put_session(d, "default\n", "iqn.2024-01.test:t2\n");
+        assert_int_equal(set(d, QUEUE, "6"), -ENODEV);
+        machine_expect(&d->machine, QUEUE, "05");
+}
+
 static void object_is_gone_or_another(void **state)
 {
         Desk *d = *state;
@@ -984,6 +1058,8 @@ int main(void)
                 cmocka_unit_test_setup_teardown(other_errors_leave_no_trace, setup, teardown),
                 cmocka_unit_test_setup_teardown(reused_number, setup, teardown),
                 cmocka_unit_test_setup_teardown(number_of_another_device, setup, teardown),
+                cmocka_unit_test_setup_teardown(workqueue_of_another_host, setup, teardown),
+                cmocka_unit_test_setup_teardown(workqueue_of_another_session, setup, teardown),
                 cmocka_unit_test_setup_teardown(object_is_gone_or_another, setup, teardown),
                 cmocka_unit_test_setup_teardown(restore_that_fails, setup, teardown),
                 cmocka_unit_test_setup_teardown(held_devices, setup, teardown),

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/knob-file.h"
 
+#include "basic/parse.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
@@ -46,6 +48,35 @@ bool workqueue_is_at(const Workqueue *w, const char *path)
         size_t n = strlen(w->path);
 
         return strncmp(path, w->path, n) == 0 && strcmp(path + n, "/cpumask") == 0;
+}
+
+/* Workqueues named after the SCSI host that they serve; what may follow the number. */
+static const struct {
+        const char *prefix, *after;
+} host_names[] = {
+        { "scsi_tmf_", "" },   /* error handling, every host: drivers/scsi/hosts.c */
+        { "scsi_wq_", "" },    /* transports with work of their own: drivers/scsi/hosts.c */
+        { "iscsi_q_", "" },    /* transmit work: drivers/scsi/libiscsi.c */
+        { "iscsi_ctrl_", ":" } /* one per session, "HOST:SID": drivers/scsi/scsi_transport_iscsi.c */
+};
+
+int workqueue_host(const char *name)
+{
+        for (size_t i = 0; i < ARRAY_SIZE(host_names); i++) {
+                size_t n = strlen(host_names[i].prefix), digits;
+                char number[16];
+                unsigned host;
+
+                if (strncmp(name, host_names[i].prefix, n) != 0)
+                        continue;
+                digits = strspn(name + n, "0123456789");
+                if (digits == 0 || digits >= sizeof(number) || name[n + digits] != host_names[i].after[0])
+                        return -1;
+                memcpy(number, name + n, digits);
+                number[digits] = '\0';
+                return parse_unsigned(number, &host) < 0 ? -1 : (int)host;
+        }
+        return -1;
 }
 
 /* "iscsi_q_4" is "iscsi_q", "iscsi_ctrl_4:1" is "iscsi_ctrl": host and session numbers are no keys. */

@@ -24,6 +24,9 @@ int snapshot_change_is_at(const Snapshot *s, const char *id, const char *path);
 /* The number in "proc/irq/N/smp_affinity" and "proc/irq/N/smp_affinity_list"; false = another path. */
 bool irq_of_path(const char *path, unsigned *ret);
 
+/* The number of the SCSI host that a workqueue serves, by its name; -1 = none. */
+int workqueue_host(const char *name);
+
 /* Whether a path is the cpumask of this workqueue. */
 bool workqueue_is_at(const Workqueue *w, const char *path);
 

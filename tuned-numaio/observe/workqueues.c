@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "basic/array.h"
 #include "basic/error.h"
-#include "basic/parse.h"
 #include "model/knob-file.h"
 #include "observe/knobs.h"
 
@@ -9,35 +8,6 @@
 #include <string.h>
 
 #define WORKQUEUE_DIR "sys/devices/virtual/workqueue"
-
-/* Workqueues named after the SCSI host that they serve; what may follow the number. */
-static const struct {
-        const char *prefix, *after;
-} host_names[] = {
-        { "scsi_tmf_", "" },   /* error handling, every host: drivers/scsi/hosts.c */
-        { "scsi_wq_", "" },    /* transports with work of their own: drivers/scsi/hosts.c */
-        { "iscsi_q_", "" },    /* transmit work: drivers/scsi/libiscsi.c */
-        { "iscsi_ctrl_", ":" } /* one per session, "HOST:SID": drivers/scsi/scsi_transport_iscsi.c */
-};
-
-static int host_of(const char *name)
-{
-        for (size_t i = 0; i < ARRAY_SIZE(host_names); i++) {
-                size_t n = strlen(host_names[i].prefix), digits;
-                char number[16];
-                unsigned host;
-
-                if (strncmp(name, host_names[i].prefix, n) != 0)
-                        continue;
-                digits = strspn(name + n, "0123456789");
-                if (digits == 0 || digits >= sizeof(number) || name[n + digits] != host_names[i].after[0])
-                        return -1;
-                memcpy(number, name + n, digits);
-                number[digits] = '\0';
-                return parse_unsigned(number, &host) < 0 ? -1 : (int)host;
-        }
-        return -1;
-}
 
 static bool is_refused(const Refusals *refusals, const Workqueue *w)
 {
@@ -64,7 +34,7 @@ static bool is_workqueue(const Root *root, const char *name)
 /* A per-CPU workqueue has no cpumask. */
 static int fill(const Root *root, const Refusals *refusals, const Snapshot *s, const char *name, Workqueue *w)
 {
-        int host = host_of(name), r;
+        int host = workqueue_host(name), r;
 
         w->name = strdup(name);
         w->path = strf(WORKQUEUE_DIR "/%s", name);

@@ -1,39 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "writer/ops.h"
 
+#include "writer/owner.h"
+
 #include <errno.h>
 #include <string.h>
 
-#define DIGITS        "0123456789"
-#define LETTERS       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-#define NAME_CHARS    LETTERS DIGITS "_-:."
-#define IRQ_FOLDER    "proc/irq/"
-#define PCI_FOLDER    "sys/bus/pci/devices"
-#define PCI_PREFIX    "pci:" /* of a device id */
-#define ADDRESS_CHARS DIGITS "abcdefABCDEF:."
-#define NUMBER_MAX    9 /* digits; fits an unsigned int */
+#define DIGITS     "0123456789"
+#define LETTERS    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define NAME_CHARS LETTERS DIGITS "_-:."
+#define IRQ_FOLDER "proc/irq/"
+#define NUMBER_MAX 9 /* digits; fits an unsigned int */
 
 unsigned operation_irq(const char *path)
 {
         return (unsigned)strtoul(path + strlen(IRQ_FOLDER), NULL, 10);
-}
-
-/* A function owns the message interrupts that it lists; one without a list, but with a driver, has a line. A
- * machine without a PCI bus is a copy of a part. */
-static int irq_owner(const Root *root, const char *path, const char *device)
-{
-        const char *address = device + strlen(PCI_PREFIX);
-
-        if (strncmp(device, PCI_PREFIX, strlen(PCI_PREFIX)) != 0 || !root_exists(root, PCI_FOLDER))
-                return 0;
-        if (!*address || address[strspn(address, ADDRESS_CHARS)] ||
-            !root_exists(root, PCI_FOLDER "/%s", address))
-                return -ENODEV;
-        if (root_exists(root, PCI_FOLDER "/%s/msi_irqs", address))
-                return root_exists(root, PCI_FOLDER "/%s/msi_irqs/%u", address, operation_irq(path))
-                               ? 0
-                               : -ENODEV;
-        return root_exists(root, PCI_FOLDER "/%s/driver", address) ? 0 : -ENODEV;
 }
 
 /* A host's folders lie in its own: both numbers are the same. */
@@ -54,12 +35,12 @@ static bool is_one_host(const char *path)
 
 static const Operation operations[] = {
         { WRITER_IRQ_AFFINITY, IRQ_FOLDER "#/smp_affinity_list", irq_owner },
-        { WRITER_WORKQUEUE_CPUMASK, WORKQUEUE "cpumask", NULL },
-        { WRITER_WORKQUEUE_NUMA, WORKQUEUE "numa", NULL },
-        { WRITER_WORKQUEUE_SCOPE, WORKQUEUE "affinity_scope", NULL },
-        { WRITER_WORKQUEUE_STRICT, WORKQUEUE "affinity_strict", NULL },
-        { WRITER_ISCSI_XMIT_NUMA, SOFT_HOST "xmit_numa", NULL },
-        { WRITER_ISCSI_XMIT_INLINE, SOFT_HOST "xmit_inline", NULL },
+        { WRITER_WORKQUEUE_CPUMASK, WORKQUEUE "cpumask", workqueue_owner },
+        { WRITER_WORKQUEUE_NUMA, WORKQUEUE "numa", workqueue_owner },
+        { WRITER_WORKQUEUE_SCOPE, WORKQUEUE "affinity_scope", workqueue_owner },
+        { WRITER_WORKQUEUE_STRICT, WORKQUEUE "affinity_strict", workqueue_owner },
+        { WRITER_ISCSI_XMIT_NUMA, SOFT_HOST "xmit_numa", soft_host_owner },
+        { WRITER_ISCSI_XMIT_INLINE, SOFT_HOST "xmit_inline", soft_host_owner },
         { WRITER_IOVA_DEPOT, GROUP "iova_depot_max", NULL },
         { WRITER_IOMMU_TYPE, GROUP "type", NULL },
         { WRITER_BLOCK_MAX_SECTORS, "sys/devices/**/queue/max_sectors_kb", NULL },
