@@ -271,11 +271,11 @@ static void take_data(ApiRequest *req, const char *data, size_t size)
         char *p;
 
         req->too_large = req->too_large || req->size + size > req->api->limits.body;
-        if (req->too_large)
+        if (req->too_large || req->no_memory)
                 return;
         p = realloc(req->data, req->size + size);
         if (!p) {
-                req->too_large = true;
+                req->no_memory = true;
                 return;
         }
         memcpy(p + req->size, data, size);
@@ -316,7 +316,9 @@ static void run(ApiRequest *req)
         if (req->too_large)
                 (void)answer_problem(&req->answer, PROBLEM_BODY_TOO_LARGE, "at most %zu bytes are taken",
                                      req->api->limits.body);
-        if (req->too_large ||
+        else if (req->no_memory)
+                (void)answer_problem(&req->answer, PROBLEM_NO_MEMORY, "there is no room for the body");
+        if (req->too_large || req->no_memory ||
             route_parse_body(req->route, req->data, req->size, &req->body, &req->answer) < 0) {
                 req->answered = true;
                 return;

@@ -59,6 +59,7 @@ struct ApiRequest {
         size_t size;
         json_t *body;
         bool too_large; /* the body, or the target when started is false */
+        bool no_memory; /* for the body */
         bool bad_target;
         bool started;   /* the head was looked at */
         bool ran;       /* the backend was asked */

@@ -241,9 +241,9 @@ static int ask(Manager *m, const IrqList *wanted)
         r = list ? irq_list_copy(wanted, &b->asked) : -ENOMEM;
         if (r >= 0)
                 r = applier_ban(m->applier, m->irqbalance_seen.socket, list, on_bans, m);
+        snprintf(b->socket, sizeof(b->socket), "%s", m->irqbalance_seen.socket);
         if (r < 0)
                 return r;
-        snprintf(b->socket, sizeof(b->socket), "%s", m->irqbalance_seen.socket);
         b->asking = true;
         b->known = false;
         return 1;
@@ -266,7 +266,13 @@ int manager_hand_bans_over(Manager *m)
         if (is_known(m, &wanted))
                 return 0;
         r = ask(m, &wanted);
-        return r == -ENAMETOOLONG ? 0 : r;
+        if (r != -ENAMETOOLONG)
+                return r;
+        /* More than a message of the writer's protocol holds. */
+        m->bans.known = true;
+        m->bans.error = r;
+        tell_failure(m, r);
+        return 0;
 }
 
 /* --- what it keeps back --- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "monitor/monitor.h"
 
+#include "basic/log.h"
 #include "monitor/source.h"
 
 #include <errno.h>
@@ -78,6 +79,7 @@ static void close_source(Monitor *m, SourceKind kind)
 
 void source_give_up(Monitor *m, SourceKind kind, int error)
 {
+        log_warning("no more events from %s: %s", source_names[kind], strerror(-error));
         (void)add_missing(m, kind, error);
         close_source(m, kind);
         source_emit_overrun(m, kind);

@@ -55,7 +55,7 @@ int clock_source_open(Monitor *m);
 /* Watches fd with a callback that gets the monitor. */
 int source_watch(Monitor *m, SourceKind kind, int fd, sd_event_io_handler_t callback);
 /* Ends the watch of a source that fails without end (EBADF and the like), so that the loop does not spin, and
- * tells the handler once, as an overrun. */
+ * tells the journal, and the handler once as an overrun. */
 void source_give_up(Monitor *m, SourceKind kind, int error);
 
 /* Hands an event to the handler, and counts it. */
