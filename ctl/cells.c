@@ -41,6 +41,14 @@ bool node_is_known(const json_t *device)
         return json_is_integer(json_object_get(device, "node"));
 }
 
+bool is_idle(const json_t *verdict)
+{
+        const char *state = json_text_at(verdict, "state");
+
+        return (strcmp(state, "left") == 0 || strcmp(state, "absent") == 0) &&
+               strcmp(json_text_at(verdict, "reason.rule"), "builtin") == 0;
+}
+
 char *cell_local(const json_t *row, const json_t *value)
 {
         if (!node_is_known(row))

@@ -15,6 +15,9 @@ void value_line(const char *label, const json_t *v);
 
 bool node_is_known(const json_t *device);
 
+/* Whether a verdict, or a decision about a device, is about a knob that no rule sets. */
+bool is_idle(const json_t *verdict);
+
 /* "EIO (Input/output error)" for the name of an error number; NULL = memory is short. The caller frees. */
 char *error_for_people(const char *name);
 

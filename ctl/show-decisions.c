@@ -12,7 +12,7 @@
 /* What decided about a device: the verdict that has something to say. */
 static const char *why(const json_t *answer, const char *device)
 {
-        const char *text = "";
+        const char *text = "", *idle = "";
         const json_t *v;
         size_t i;
 
@@ -21,12 +21,14 @@ static const char *why(const json_t *answer, const char *device)
                 if (strcmp(json_text_at(v, "device"), device) != 0 ||
                     strcmp(json_text_at(v, "state"), "none") == 0)
                         continue;
-                if (!*text || strcmp(json_text_at(v, "state"), "changes") == 0)
-                        text = json_text_at(v, "reason.text");
                 if (strcmp(json_text_at(v, "state"), "changes") == 0)
-                        break;
+                        return json_text_at(v, "reason.text");
+                if (is_idle(v))
+                        idle = json_text_at(v, "reason.text");
+                else if (!*text)
+                        text = json_text_at(v, "reason.text");
         }
-        return text;
+        return *text ? text : idle;
 }
 
 static json_t *change_row(const json_t *change)

@@ -206,7 +206,7 @@ static char *cell_why(const json_t *row, const json_t *value)
 
 static const char *reason_of_device(const json_t *decisions, const char *device)
 {
-        const char *text = "";
+        const char *text = "", *idle = "";
         const json_t *d;
         size_t i;
 
@@ -217,10 +217,12 @@ static const char *reason_of_device(const json_t *decisions, const char *device)
                 if (!json_is_null(json_object_get(d, "path")) ||
                     strcmp(json_text_at(d, "device"), device) != 0 || strcmp(state, "none") == 0)
                         continue;
-                if (!*text)
+                if (is_idle(d))
+                        idle = json_text_at(d, "reason.text");
+                else if (!*text)
                         text = json_text_at(d, "reason.text");
         }
-        return text;
+        return *text ? text : idle;
 }
 
 /* Gives each device its reason as a member of its own. */
@@ -276,6 +278,10 @@ static void show_iscsi(const json_t *iscsi)
         value_line("Connection", json_object_get(iscsi, "peer"));
         value_line("Through", json_object_get(iscsi, "via"));
         value_line("NIC", json_object_get(iscsi, "nic_device"));
+        value_line("Received on CPU", json_object_get(iscsi, "rx_cpu"));
+        if (json_is_object(json_object_get(iscsi, "xmit")))
+                line("Transmitted", "%ld times on the node that receives, %ld times elsewhere",
+                     json_number_at(iscsi, "xmit.local"), json_number_at(iscsi, "xmit.remote"));
 }
 
 int show_device(Ctl *c, const json_t *answer, Error *e)

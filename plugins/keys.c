@@ -8,6 +8,8 @@
 
 static const char *const node_words[] = { "spread", "leave", NULL };
 static const char *const irq_mode_words[] = { "spread", "node", "leave", NULL };
+static const char *const iscsi_dynamic_words[] = { "off", "on", "submitter", "auto", NULL };
+static const char *const iscsi_transmit_words[] = { "workqueue", "inline", NULL };
 static const char *const workqueue_cpumask_words[] = { "node", "leave", NULL };
 
 static const PolicyKey rule_keys[] = {
@@ -26,11 +28,21 @@ const PolicyKey plugin_workqueue_keys[1] = {
           "node = the CPUs of the device's node, leave = touch nothing" },
 };
 
+const PolicyKey plugin_iscsi_keys[2] = {
+        { "dynamic", KEY_ENUM, iscsi_dynamic_words, 0, 0,
+          "on = transmit work runs on the node that receives, submitter = on the node that submits, off = as "
+          "the kernel does it, auto = on where it helps" },
+        { "transmit", KEY_ENUM, iscsi_transmit_words, 0, 0,
+          "workqueue = the host's queue transmits, inline = who submits does, where that is safe" },
+};
+
 static const PolicySection sections[] = {
         { "", "placement of the device as a whole", rule_keys, ARRAY_SIZE(rule_keys) },
         { "irq", "interrupt affinity", plugin_irq_keys, ARRAY_SIZE(plugin_irq_keys) },
         { "workqueue", "CPU masks of the device's unbound workqueues", plugin_workqueue_keys,
           ARRAY_SIZE(plugin_workqueue_keys) },
+        { "iscsi", "transmit work of software iSCSI hosts", plugin_iscsi_keys,
+          ARRAY_SIZE(plugin_iscsi_keys) },
 };
 
 const PolicySection *policy_sections(size_t *ret_n)

@@ -14,6 +14,7 @@ typedef struct PolicySection {
 } PolicySection;
 
 extern const PolicyKey plugin_irq_keys[1];
+extern const PolicyKey plugin_iscsi_keys[2];
 extern const PolicyKey plugin_workqueue_keys[1];
 
 /* All sections; the first is "". Static data. */

@@ -19,6 +19,7 @@ typedef struct Plugin {
 } Plugin;
 
 extern const Plugin plugin_irq;
+extern const Plugin plugin_iscsi;
 extern const Plugin plugin_workqueue;
 
 /* The static array of all plug-ins, in the order in which they plan. */

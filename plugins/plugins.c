@@ -6,6 +6,7 @@
 static const Plugin *const plugins[] = {
         &plugin_irq,
         &plugin_workqueue,
+        &plugin_iscsi,
 };
 
 const Plugin *const *plugins_all(size_t *ret_n)

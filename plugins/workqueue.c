@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/knob-file.h"
+#include "plugins/iscsi.h"
 #include "plugins/keys.h"
 #include "plugins/plugin.h"
 
@@ -84,7 +85,8 @@ static int add_change(PlanBuilder *b, const Device *d, const Intent *in, size_t 
 
 /* What a look at the workqueues of one device came to. */
 typedef struct Tally {
-        unsigned queues, changes, refused, left;
+        unsigned queues, changes, refused, left; /* queues: without the one that is held */
+        const Workqueue *held;                   /* by iscsi.dynamic; NULL = none */
 } Tally;
 
 static int verdict_of_placed(PlanBuilder *b, const Device *d, const Intent *in, const Tally *t)
@@ -92,14 +94,35 @@ static int verdict_of_placed(PlanBuilder *b, const Device *d, const Intent *in, 
         _cleanup_(freep) char *refused =
                 t->refused ? strf("; the kernel refuses to change %u", t->refused) : strdup("");
         _cleanup_(freep) char *left = t->left ? strf("; %u are left to others", t->left) : strdup("");
+        _cleanup_(freep) char *held =
+                t->held ? strf("; %s is held by iscsi.dynamic", t->held->name) : strdup("");
 
-        if (!refused || !left)
+        if (!refused || !left || !held)
                 return -ENOMEM;
         if (t->changes)
-                return VERDICT(b, d, VERDICT_CHANGES, in, "%u of %u workqueues go to %s%s%s", t->changes,
-                               t->queues, target_text(in), refused, left);
-        return VERDICT(b, d, VERDICT_RIGHT, in, "%u of %u workqueues run on %s%s%s",
-                       t->queues - t->refused - t->left, t->queues, target_text(in), refused, left);
+                return VERDICT(b, d, VERDICT_CHANGES, in, "%u of %u workqueues go to %s%s%s%s", t->changes,
+                               t->queues, target_text(in), refused, left, held);
+        return VERDICT(b, d, VERDICT_RIGHT, in, "%u of %u workqueues run on %s%s%s%s",
+                       t->queues - t->refused - t->left, t->queues, target_text(in), refused, left, held);
+}
+
+/* The device's only queue that iscsi.dynamic may decide about. Returns 0 or -ENOMEM. */
+static int find_held(const PlanBuilder *b, const Device *d, const Workqueue **ret)
+{
+        const Snapshot *s = plan_snapshot(b);
+        int r = 0;
+
+        *ret = NULL;
+        for (size_t i = 0; r == 0 && i < s->n_workqueues; i++) {
+                const Workqueue *w = &s->workqueues[i];
+
+                if (w->device < 0 || &s->devices[w->device] != d)
+                        continue;
+                r = iscsi_holds_queue(b, w);
+                if (r > 0)
+                        *ret = w;
+        }
+        return r < 0 ? r : 0;
 }
 
 /* Returns 1 when the file of a workqueue is left to others, 0 or -ENOMEM. */
@@ -110,10 +133,10 @@ static int is_left(const PlanBuilder *b, const Workqueue *w)
         return path ? plan_is_left(b, path) : -ENOMEM;
 }
 
-static int place(PlanBuilder *b, const Device *d, const Intent *in, unsigned n_queues)
+static int place(PlanBuilder *b, const Device *d, const Intent *in, unsigned n_queues, const Workqueue *held)
 {
         const Snapshot *s = plan_snapshot(b);
-        Tally t = { .queues = n_queues };
+        Tally t = { .queues = n_queues, .held = held };
         int r;
 
         if (s->workqueue_mask && !cpuset_intersects(in->cpus, s->workqueue_mask))
@@ -124,7 +147,7 @@ static int place(PlanBuilder *b, const Device *d, const Intent *in, unsigned n_q
         for (size_t i = 0; i < s->n_workqueues; i++) {
                 const Workqueue *w = &s->workqueues[i];
 
-                if (w->device < 0 || &s->devices[w->device] != d || w->per_cpu)
+                if (w->device < 0 || &s->devices[w->device] != d || w->per_cpu || w == held)
                         continue;
                 r = is_left(b, w);
                 if (r < 0)
@@ -146,18 +169,24 @@ static int place(PlanBuilder *b, const Device *d, const Intent *in, unsigned n_q
 static int plan_workqueue(PlanBuilder *b, const Device *d)
 {
         const Snapshot *s = plan_snapshot(b);
+        const Workqueue *held;
         unsigned n_queues = 0;
         Error e = { 0 };
         Intent in;
         int r;
 
+        r = find_held(b, d, &held);
+        if (r < 0)
+                return r;
         for (size_t i = 0; i < s->n_workqueues; i++)
                 n_queues += s->workqueues[i].device >= 0 && &s->devices[s->workqueues[i].device] == d &&
-                            !s->workqueues[i].per_cpu;
+                            !s->workqueues[i].per_cpu && &s->workqueues[i] != held;
         r = intent_read(b, d, &in, &e);
         if (r < 0)
                 return e.code == -EINVAL ? VERDICT(b, d, VERDICT_ERROR, &in, "%s: %s", e.where, e.text) : r;
-        if (n_queues == 0)
+        if (n_queues == 0 && held)
+                r = VERDICT(b, d, VERDICT_LEFT, &in, "%s is held by iscsi.dynamic", held->name);
+        else if (n_queues == 0)
                 r = VERDICT(b, d, VERDICT_NONE, &in, "no unbound workqueue belongs to this device");
         else if (plan_is_held(b, d))
                 r = VERDICT(b, d, VERDICT_HELD, &in, "held as it was before the first write, until apply");
@@ -169,7 +198,7 @@ static int plan_workqueue(PlanBuilder *b, const Device *d)
         else if (!in.cpus)
                 r = VERDICT(b, d, VERDICT_UNKNOWN_NODE, &in, "left alone: %s", in.home.text);
         else
-                r = place(b, d, &in, n_queues);
+                r = place(b, d, &in, n_queues, held);
         intent_clear(&in);
         return r;
 }

@@ -20,7 +20,7 @@ int error_set(Error *e, int code, const char *where, const char *format, ...)
 
 bool error_is_refusal(int error)
 {
-        return error == -EIO || error == -EPERM || error == -EACCES;
+        return error == -EIO || error == -EPERM || error == -EACCES || error == -EOPNOTSUPP;
 }
 
 bool error_is_shortage(int error)

@@ -23,6 +23,6 @@ int error_set(Error *e, int code, const char *where, const char *format, ...) _p
  * EMFILE, ENFILE, ENOBUFS), and nothing about what was asked for. */
 bool error_is_shortage(int error);
 
-/* Whether the negative errno of a write says that this file cannot be written at all (EIO, EPERM, EACCES);
- * others (ENOSPC, EINVAL) depend on the value. */
+/* Whether the negative errno of a write says that this file cannot be written at all (EIO, EPERM, EACCES), or
+ * never has what would be written (EOPNOTSUPP); others (ENOSPC, EINVAL) depend on the value. */
 bool error_is_refusal(int error);

@@ -47,6 +47,12 @@ static void iscsi_facts_free(IscsiFacts *i)
         free(i->via);
         free(i->nic);
         free(i->nic_device);
+        for (size_t k = 0; k < i->xmit.n_disks; k++) {
+                free(i->xmit.disks[k].name);
+                free(i->xmit.disks[k].scheduler);
+                free(i->xmit.disks[k].request_based);
+        }
+        free(i->xmit.disks);
         free(i);
 }
 
@@ -81,6 +87,7 @@ Snapshot *snapshot_free(Snapshot *s)
         }
         free(s->nodes);
         free(s->cpus);
+        cpuset_free(s->possible);
         cpuset_free(s->online);
         cpuset_free(s->isolated);
         cpuset_free(s->nohz_full);

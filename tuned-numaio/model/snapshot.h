@@ -95,6 +95,33 @@ typedef struct Knob {
         Settable settable;
 } Knob;
 
+/* A disk of a software iSCSI host. */
+typedef struct IscsiDisk {
+        char *name;
+        char *scheduler;     /* NULL = not known */
+        char *request_based; /* a request-based device mapper target above it: "dm-3"; NULL = none */
+} IscsiDisk;
+
+/* Whether a workqueue that runs one item at a time is ordered for good, whatever is written to its files. */
+typedef enum QueueOrder {
+        QUEUE_ORDER_UNKNOWN, /* nobody asked, or the kernel does not tell */
+        QUEUE_STAYS_ORDERED, /* Linux 6.6 to 6.8 */
+        QUEUE_NOT_ORDERED,
+} QueueOrder;
+
+/* How a software iSCSI host transmits. */
+typedef struct XmitFacts {
+        unsigned sessions;      /* of the host; they share its queue */
+        bool counted;           /* the kernel has xmit_stats: local and remote count */
+        uint64_t local, remote; /* runs on the node that receives, and elsewhere */
+        int rx_cpu;             /* CPU that received last; -1 = none yet, or the kernel does not tell */
+        bool receives;          /* iscsi_tcp.recv_from_iscsi_q: the queue receives, too */
+        bool no_pools;          /* workqueue.disable_numa: no queue has a pool for each node */
+        QueueOrder order;       /* of queues with an affinity_scope */
+        IscsiDisk *disks;       /* in order of name; only where xmit_inline is there */
+        size_t n_disks;
+} XmitFacts;
+
 typedef struct IscsiFacts {
         char *transport; /* "tcp", "qedi" ... */
         char *iface;     /* name of the iscsi interface, "default" when iscsid set none */
@@ -106,6 +133,7 @@ typedef struct IscsiFacts {
         char *via;          /* how it was found, for people: "route to 10.9.0.2: bond0 > eth1" */
         char *nic;          /* netdev of the physical NIC at the end of the descent; NULL = not known */
         char *nic_device;   /* its device id ("pci:0000:22:00.0"); NULL = not a device of this snapshot */
+        XmitFacts xmit;     /* of software hosts alone */
 } IscsiFacts;
 
 typedef struct Device {
@@ -136,6 +164,7 @@ typedef struct Snapshot {
         size_t n_nodes;
         Cpu *cpus; /* online ones, in order of id */
         size_t n_cpus;
+        CpuSet *possible; /* CPUs that are there or may be plugged in; NULL = not known */
         CpuSet *online;
         CpuSet *isolated; /* cpu/isolated and isolcpus= without "managed_irq" alone */
         CpuSet *nohz_full;

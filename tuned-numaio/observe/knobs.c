@@ -3,11 +3,10 @@
 
 #include "basic/array.h"
 #include "basic/error.h"
+#include "observe/iscsi-knobs.h"
 
 #include <errno.h>
 #include <string.h>
-
-#define WORKQUEUE_DIR "sys/devices/virtual/workqueue"
 
 bool refusals_know(const Refusals *r, const char *path)
 {
@@ -44,39 +43,6 @@ int observe_knob(const Root *root, const Refusals *refusals, Device *d, WriterKi
         return 1;
 }
 
-/* A software host lies below the platform bus, and has a transmit queue of its own: drivers/scsi/libiscsi.c.
- */
-static int add_iscsi(const Root *root, const Refusals *refusals, Device *d)
-{
-        const struct {
-                WriterKind kind;
-                const char *role;
-                char *path;
-        } files[] = {
-                { WRITER_ISCSI_XMIT_NUMA, "xmit_numa",
-                  strf("sys/devices/platform/host%d/scsi_host/host%d/xmit_numa", d->iscsi->host,
-                       d->iscsi->host) },
-                { WRITER_ISCSI_XMIT_INLINE, "xmit_inline",
-                  strf("sys/devices/platform/host%d/scsi_host/host%d/xmit_inline", d->iscsi->host,
-                       d->iscsi->host) },
-                { WRITER_WORKQUEUE_NUMA, "numa", strf(WORKQUEUE_DIR "/iscsi_q_%d/numa", d->iscsi->host) },
-                { WRITER_WORKQUEUE_SCOPE, "affinity_scope",
-                  strf(WORKQUEUE_DIR "/iscsi_q_%d/affinity_scope", d->iscsi->host) },
-                { WRITER_WORKQUEUE_STRICT, "affinity_strict",
-                  strf(WORKQUEUE_DIR "/iscsi_q_%d/affinity_strict", d->iscsi->host) },
-        };
-        int r = 0;
-
-        for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
-                if (r >= 0)
-                        r = files[i].path ? observe_knob(root, refusals, d, files[i].kind, files[i].role,
-                                                         files[i].path)
-                                          : -ENOMEM;
-                free(files[i].path);
-        }
-        return r < 0 ? r : 0;
-}
-
 static int add_iommu(const Root *root, const Refusals *refusals, Device *d)
 {
         _cleanup_(freep) char *group = NULL, *type = NULL, *depot = NULL;
@@ -104,7 +70,7 @@ int observe_knobs(const Root *root, const KnownRefusal *refusals, size_t n_refus
                 Device *d = &s->devices[i];
 
                 if (d->iscsi && !d->iscsi->offload)
-                        r = add_iscsi(root, &known, d);
+                        r = observe_iscsi_knobs(root, &known, d);
                 if (r >= 0 && d->pci)
                         r = add_iommu(root, &known, d);
         }

@@ -44,12 +44,12 @@ static void widen(Snapshot *s, const CpuSet *cpus)
 
 static int read_width(const Root *root, Snapshot *s)
 {
-        _cleanup_(cpuset_freep) CpuSet *possible = NULL, *present = NULL;
+        _cleanup_(cpuset_freep) CpuSet *present = NULL;
         int r = 0;
 
-        if (root_read_cpulist(root, &possible, CPU_DIR "/possible") < 0)
+        if (root_read_cpulist(root, &s->possible, CPU_DIR "/possible") < 0)
                 r = cpu_folders(root, false, &present);
-        widen(s, possible);
+        widen(s, s->possible);
         widen(s, present);
         widen(s, s->online);
         return r;

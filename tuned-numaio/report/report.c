@@ -176,16 +176,27 @@ static json_t *scsi_hosts(const Device *d)
         return a;
 }
 
+/* {local, remote} of a kernel that counts where transmit work ran. */
+static json_t *xmit_runs(const XmitFacts *x)
+{
+        if (!x->counted)
+                return json_null();
+        return json_pack("{s:I, s:I}", "local", (json_int_t)x->local, "remote", (json_int_t)x->remote);
+}
+
 static json_t *iscsi_facts(const IscsiFacts *f)
 {
+        bool told = f && !f->offload && f->xmit.rx_cpu >= 0;
+
         if (!f)
                 return json_null();
-        return json_pack("{s:o, s:o, s:o, s:i, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "transport",
+        return json_pack("{s:o, s:o, s:o, s:i, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "transport",
                          report_text(f->transport), "iface", report_text(f->iface), "target",
                          text_or_null(f->target), "host", f->host, "offload", f->offload, "local",
                          report_text(f->local), "peer", report_text(f->peer), "netdev",
                          report_text(f->netdev), "via", report_text(f->via), "nic", report_text(f->nic),
-                         "nic_device", report_text(f->nic_device));
+                         "nic_device", report_text(f->nic_device), "rx_cpu",
+                         number_or_null(f->xmit.rx_cpu, told), "xmit", xmit_runs(&f->xmit));
 }
 
 json_t *report_device(const Snapshot *s, const Plan *p, const Device *d)

@@ -52,6 +52,13 @@ def _change(change):
     return (what, *role, f"{current or '-'} -> {desired}", settable)
 
 
+def _says_something(verdict):
+    """What a device lacks, and what nobody asked for, is nothing to look at."""
+    if verdict["state"] in ("left", "absent"):
+        return verdict["reason"]["rule"] != "builtin"
+    return verdict["state"] not in ("changes", "none")
+
+
 def render(name, about, plan):
     """The whole golden text."""
     lines = [f"# {name}: {about}", "", f"{len(plan['devices'])} device{_s(plan['devices'])}"]
@@ -65,7 +72,7 @@ def render(name, about, plan):
         lines.append(f"{device} {knob}, rule {rule}: {len(rows)}")
         columns = max(map(len, rows))
         lines += _table([row + ("",) * (columns - len(row)) for row in rows])
-    left = [v for v in plan.get("verdicts", []) if v["state"] not in ("changes", "none")]
+    left = [v for v in plan.get("verdicts", []) if _says_something(v)]
     if left:
         lines += ["", "Left as they are"]
         lines += _table([(v["device"], v["knob"], v["state"]) for v in left])
