@@ -71,6 +71,18 @@ static int settle(PlanBuilder *b, const Device *d, const Setting *setting, const
         return r < 0 ? r : VERDICT(b, d, setting, VERDICT_CHANGES, "%s", text);
 }
 
+/* As for every file that the kernel refuses: the change stands in the plan, and nobody tries it again. */
+static int refuse(PlanBuilder *b, const Device *d, const Setting *setting, const Knob *k)
+{
+        static const char text[] =
+                "left to the workqueue: the session was not created blocking; it is when it "
+                "logs in while iscsi_tcp.blocking_xmit is 1";
+        int r;
+
+        r = add_change(b, d, setting, k, "1", text);
+        return r < 0 ? r : VERDICT(b, d, setting, VERDICT_LEFT, "%s", text);
+}
+
 static int plan_inline(PlanBuilder *b, const Device *d, const Setting *setting, const Knob *k)
 {
         _cleanup_(freep) char *why = why_not(d), *text = why ? strf("left to the workqueue: %s", why) : NULL;
@@ -82,11 +94,8 @@ static int plan_inline(PlanBuilder *b, const Device *d, const Setting *setting, 
                 return settle(b, d, setting, k, "0", text);
         if (*why)
                 return VERDICT(b, d, setting, VERDICT_LEFT, "%s", text);
-        if (k->settable == SETTABLE_NO)
-                return VERDICT(
-                        b, d, setting, VERDICT_LEFT,
-                        "left to the workqueue: the session was not created blocking; it is when it logs in "
-                        "while iscsi_tcp.blocking_xmit is 1");
+        if (k->settable == SETTABLE_NO && strcmp(k->value, "1") != 0)
+                return refuse(b, d, setting, k);
         return settle(b, d, setting, k, "1", "submitters transmit their commands");
 }
 

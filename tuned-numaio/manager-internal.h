@@ -18,10 +18,11 @@
 #include <systemd/sd-event.h>
 
 /* What the files of the manager share: manager.c (events and passes), manager-writer.c (the writer's
- * connection and answers), manager-gate.c (which changes may go to it), manager-drift.c (what others change),
- * manager-baseline.c (what devices were like at first), manager-trouble.c (what failures have in common),
- * manager-irqbalance.c (when another one moves interrupts), manager-ban.c (what that one is told),
- * manager-rates.c (interrupts per second), manager-api.c (requests and their JSON). */
+ * connection and answers), manager-restore.c (requests to restore), manager-gate.c (which changes may go to
+ * it), manager-drift.c (what others change), manager-baseline.c (what devices were like at first),
+ * manager-trouble.c (what failures have in common), manager-irqbalance.c (when another one moves interrupts),
+ * manager-ban.c (what that one is told), manager-rates.c (interrupts per second), manager-api.c (requests and
+ * their JSON). */
 
 typedef enum RequestKind { REQUEST_APPLY, REQUEST_RESTORE } RequestKind;
 
@@ -34,6 +35,11 @@ typedef struct Request {
         ApiRequest *api; /* NULL = nobody waits (on_stop: restore) */
         char *device;    /* NULL = all */
 } Request;
+
+/* A file that a request to restore puts back. */
+typedef struct Undo {
+        char *device, *path;
+} Undo;
 
 /* A file that the kernel refused, with the change and the object that it was refused for: an IRQ number can
  * be reused, by another device or when a driver sets its own up anew. */
@@ -128,6 +134,8 @@ struct Manager {
         Request *requests; /* the first one is being worked on while request_active */
         size_t n_requests;
         bool request_active, stopping;
+        Undo *undo; /* of the request to restore whose ledger is being read */
+        size_t n_undo;
         Error request_error; /* what went wrong in the active request; code 0 = nothing */
 
         bool ready_sent, overrun_logged, absent_told;
@@ -159,12 +167,16 @@ int manager_submit(Manager *m);
 bool manager_writer_is_busy(const Manager *m);
 /* Asks the writer for the iSCSI event socket, once for each time that an iscsi-host is there. */
 int manager_ask_iscsi(Manager *m);
-/* Restores a device (NULL = all) from the ledger, and holds it unless the process is stopping. */
-int manager_submit_restore(Manager *m, const char *device);
-int manager_submit_release(Manager *m, const char *device);
 /* Drops those whose object is gone, is another one, or has another change's id now. */
 void manager_forget_stale_refusals(Manager *m, bool *ret_changed);
 void manager_free_refusals(Manager *m);
+
+/* manager-restore.c */
+/* Restores a device (NULL = all) from the ledger, last write first, and holds it unless the process is
+ * stopping. */
+int manager_submit_restore(Manager *m, const char *device);
+int manager_submit_release(Manager *m, const char *device);
+void manager_forget_undo(Manager *m);
 
 /* manager-drift.c */
 /* Plans for the snapshot, takes the plan into the book, and finds out what others changed. Returns 0 or a

@@ -426,6 +426,7 @@ static void free_lists(Manager *m)
         for (size_t i = 0; i < m->n_requests; i++)
                 free(m->requests[i].device);
         free(m->requests);
+        manager_forget_undo(m);
         strv_clear(&m->held);
         strv_clear(&m->left);
         drift_events_clear(&m->drift_events);

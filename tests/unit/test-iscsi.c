@@ -437,7 +437,7 @@ static void inline_that_is_not_offered(void **state)
         expect_transmit(empty, "inline", VERDICT_LEFT, "no disk", "");
         add_knob(refused, WRITER_ISCSI_XMIT_INLINE, HOST, "xmit_inline", "0")->settable = SETTABLE_NO;
         add_disk(refused, "sda", "none", NULL);
-        expect_transmit(refused, "inline", VERDICT_LEFT, "iscsi_tcp.blocking_xmit", "");
+        expect_transmit(refused, "inline", VERDICT_LEFT, "iscsi_tcp.blocking_xmit", "xmit_inline=1");
 }
 
 int main(void)

@@ -19,6 +19,7 @@ struct Standin {
         CpuSet *full;    /* CPUs without a free vector */
         Strv refused;    /* workqueues whose mask cannot be set */
         int managed_errno;
+        bool blocking;   /* iSCSI sessions were created so that submitters may transmit */
         bool read_only;  /* as if /proc/irq and /sys were mounted so */
         bool log;        /* each write is noted in LOG_FILE, which was there at the start */
         unsigned delay;  /* microseconds that each write takes */
@@ -106,6 +107,7 @@ static int read_page(Standin *s, const json_t *page)
 
         if (!json_is_object(page) || !name || (remapping && !json_is_boolean(remapping)))
                 return -EINVAL;
+        s->blocking = json_is_true(json_object_get(page, "blocking"));
         if (strcmp(name, "EIO") != 0 && strcmp(name, "EPERM") != 0)
                 return -EINVAL;
         s->managed_errno = strcmp(name, "EIO") == 0 ? -EIO : -EPERM;
@@ -457,6 +459,26 @@ static int write_word(Standin *s, WriterKind kind, const char *path, const char 
         return r < 0 ? r : put_text(fd, value);
 }
 
+/* Gives the host's queue a pool for each node, or takes them away, which its own file shows. */
+static int write_xmit_numa(Standin *s, const char *path, const char *value)
+{
+        long host = strtol(strstr(path, "/host") + strlen("/host"), NULL, 10);
+        _cleanup_(freep) char *numa = strf("sys/devices/virtual/workqueue/iscsi_q_%ld/numa", host);
+        int r;
+
+        r = numa ? write_word(s, WRITER_ISCSI_XMIT_NUMA, path, value) : -ENOMEM;
+        if (r < 0 || !root_exists(s->root, "%s", numa))
+                return r;
+        return write_word(s, WRITER_WORKQUEUE_NUMA, numa, value);
+}
+
+static int write_xmit_inline(Standin *s, const char *path, const char *value)
+{
+        if (!s->blocking && strcmp(value, "1") == 0)
+                return -EOPNOTSUPP;
+        return write_word(s, WRITER_ISCSI_XMIT_INLINE, path, value);
+}
+
 static int write_kind(Standin *s, WriterKind kind, const char *path, const char *value)
 {
         if (s->read_only)
@@ -466,11 +488,13 @@ static int write_kind(Standin *s, WriterKind kind, const char *path, const char 
                 return write_irq(s, path, value);
         case WRITER_WORKQUEUE_CPUMASK:
                 return write_workqueue(s, path, value);
+        case WRITER_ISCSI_XMIT_NUMA:
+                return write_xmit_numa(s, path, value);
+        case WRITER_ISCSI_XMIT_INLINE:
+                return write_xmit_inline(s, path, value);
         case WRITER_WORKQUEUE_NUMA:
         case WRITER_WORKQUEUE_SCOPE:
         case WRITER_WORKQUEUE_STRICT:
-        case WRITER_ISCSI_XMIT_NUMA:
-        case WRITER_ISCSI_XMIT_INLINE:
         case WRITER_IOVA_DEPOT:
         case WRITER_IOMMU_TYPE:
         case WRITER_BLOCK_MAX_SECTORS:

@@ -11,7 +11,8 @@
  * beyond the machine, -ENOSPC where the machine says that a CPU has no free vector. A workqueue's cpumask
  * takes the mask form alone, and refuses every value with -EACCES where the machine says so. What such a
  * machine is like besides /sys and /proc stands in ROOT/standin.json: managed_irqs, managed_errno, remapping,
- * full_cpus, refused_workqueues (names); all optional. For tests: read_only (true: each write ends with
+ * full_cpus, refused_workqueues (names), blocking (iSCSI sessions are: else -EOPNOTSUPP for xmit_inline); all
+ * optional. xmit_numa brings the numa of its queue along. For tests: read_only (true: each write ends with
  * -EROFS), write_usec (how long each write takes). Where ROOT/standin.log is there at the start, each write
  * appends a line "write PATH OLD NEW" to it before, and "done PATH ERRNO" after. */
 typedef struct Standin Standin;
