@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Properties that every plan must have. Each function yields complaints; none is good."""
 
+import re
 from collections import Counter
 
 from synth.sets import format_list, parse_list, parse_mask
@@ -26,6 +27,7 @@ def check_plan(root, made, plan):
     yield from _devices(root, plan)
     yield from _interrupts(root, made, plan)
     yield from _workqueues(root, plan)
+    yield from _iscsi(root, plan)
 
 
 def _shape(plan):
@@ -195,14 +197,18 @@ def _workqueues(root, plan):
     changes = {
         c["path"].removeprefix(WORKQUEUES).removesuffix("/cpumask"): c
         for c in plan["changes"]
-        if c["path"].startswith(WORKQUEUES)
+        if c["path"].startswith(WORKQUEUES) and c["path"].endswith("/cpumask")
     }
     nodes = root.workqueues()
+    held = _held(plan)
     for name in sorted(set(changes) - set(nodes)):
         yield f"workqueue {name} belongs to no device on a known node"
     for name, node in nodes.items():
         home, now = root.home(node), root.workqueue_mask(name)
         change = changes.get(name)
+        if name in held:
+            yield from _held_queue(root, name, home, now, change)
+            continue
         if change is None:
             if now != home:
                 yield f"workqueue {name}: it stays on {format_list(now)}, not {format_list(home)}"
@@ -212,6 +218,34 @@ def _workqueues(root, plan):
             yield f"workqueue {name}: {change['desired']} is not {format_list(home)}"
         if desired == now:
             yield f"workqueue {name}: the plan changes nothing"
+
+
+def _held(plan):
+    """Names of the queues about which iscsi.dynamic decides."""
+    texts = [v["reason"]["text"] for v in plan.get("verdicts", []) if v["knob"] == "workqueue.cpumask"]
+    return {match[1] for text in texts if (match := re.search(r"(iscsi_q_\d+) is held by iscsi.dynamic", text))}
+
+
+def _held_queue(root, name, home, now, change):
+    """It runs on the node that receives, or anywhere."""
+    if change is not None and change["knob"] != "iscsi.dynamic":
+        yield f"workqueue {name}: held by iscsi.dynamic, yet {change['knob']} changes it"
+    mask = parse_mask(change["desired"]) if change else now
+    if mask != home and not mask >= root.online:
+        yield f"workqueue {name}: {format_list(mask)} is neither {format_list(home)} nor everything"
+
+
+def _iscsi(root, plan):
+    """A host's files are its own; submitters transmit only where they may sleep and where it helps."""
+    hosts = {d["id"]: d["iscsi"]["host"] for d in plan["devices"] if d.get("iscsi")}
+    for change in (c for c in plan["changes"] if c["knob"].startswith("iscsi.")):
+        host, path = hosts[change["device"]], change["path"]
+        if not {f"iscsi_q_{host}", f"host{host}"} & set(path.split("/")):
+            yield f"{change['id']}: {path} is not of host {host}"
+        if path.endswith("/xmit_inline") and change["desired"] == "1":
+            for disk in (root.path / f"sys/devices/platform/host{host}").glob("session*/target*/*/block/*"):
+                if (disk / "holders").exists() or "[none]" not in (disk / "queue/scheduler").read_text():
+                    yield f"{change['id']}: {disk.name} is not fit for it"
 
 
 def check_applied(root, made, plan, again, before, after):
@@ -248,6 +282,8 @@ def _written(root, plan, before, after):
                     "effective_affinity_list",
                 )
             )
+        if path := change["path"] if change["path"].endswith("/xmit_numa") else None:
+            allowed.add(f"{WORKQUEUES}iscsi_q_{path.split('/')[3].removeprefix('host')}/numa")
     for path in sorted(set(before) ^ set(after)):
         yield f"{path} was {'removed' if path in before else 'made'}"
     for path in sorted(set(before) & set(after)):

@@ -43,8 +43,10 @@ def _device(device):
 
 def _change(change):
     current, desired = change["current"], change["desired"]
-    parse = parse_mask if change["path"].endswith("/cpumask") else parse_list
-    current, desired = (_short(parse(value)) for value in (current, desired))
+    is_mask = change["path"].endswith("/cpumask")
+    if is_mask or change["knob"] == "irq.affinity":
+        parse = parse_mask if is_mask else parse_list
+        current, desired = (_short(parse(value)) for value in (current, desired))
     parts = change["path"].split("/")
     what = f"irq {parts[2]}" if change["knob"] == "irq.affinity" else parts[-2]
     role = change["id"].split("~")[2:]

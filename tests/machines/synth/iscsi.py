@@ -29,7 +29,12 @@ def add_software_host(machine, host):
     if host.connected:
         values["ipaddress"] = local
     scsi.add_class(machine, "iscsi_host", path, f"host{number}", values)
-    add_session(machine, path, number, index, peer, port if host.connected else 0)
+    if machine.page.patched:
+        values = {"xmit_numa": 0, "xmit_inline": 0, "rx_cpu": -1, "xmit_stats": "local 0 remote 0"}
+        machine.tree.put_all(f"{path}/scsi_host/host{number}", values)
+    disk = add_session(machine, path, number, index, peer, port if host.connected else 0, host.scheduler)
+    if host.multipath:
+        scsi.add_multipath(machine, disk)
     if host.connected:
         _tell_netlink(machine, host, local, peer, port)
 
@@ -47,8 +52,8 @@ def _tell_netlink(machine, host, local, peer, port):
         netlink["routes"].append({"dst": network, "dev": host.over, "src": local})
 
 
-def add_session(machine, host_path, number, index, peer, local_port):
-    """A session with one connection and one disk; `local_port` 0 means that the connection is down."""
+def add_session(machine, host_path, number, index, peer, local_port, scheduler="mq-deadline"):
+    """A session with one connection and one disk, whose folder it returns; `local_port` 0: the connection is down."""
     tree = machine.tree
     session = machine.next("session") + 1
     path = f"{host_path}/session{session}"
@@ -74,7 +79,7 @@ def add_session(machine, host_path, number, index, peer, local_port):
     tree.put(f"{path}/{connection}/uevent", "")
     scsi.add_class(machine, "iscsi_connection", f"{path}/{connection}", connection, values)
     everyone = [machine.topology.online]
-    scsi.add_lun(machine, f"{path}/target{number}:0:0", f"{number}:0:0:0", everyone)
+    return scsi.add_lun(machine, f"{path}/target{number}:0:0", f"{number}:0:0:0", everyone, scheduler)
 
 
 def add_offload_host(machine, function_path, name, netdev):

@@ -292,7 +292,7 @@ def _write_kernel(machine):
     tree.put("proc/stat", _stat(machine))
     symbols = ["T alloc_iova_fast", "T free_iova_fast", "T irq_set_affinity", "T apply_workqueue_attrs"]
     if page.kernel == "6.12":
-        symbols.append("t iova_depot_work_func")
+        symbols += ["t iova_depot_work_func", "t wq_update_node_max_active"]
     tree.put("proc/kallsyms", "\n".join(f"0000000000000000 {symbol}" for symbol in symbols))
     tree.put("sys/bus/workqueue/uevent", "")
 
@@ -325,6 +325,7 @@ def _write_beside(machine):
         "managed_errno": errno,
         "remapping": page.remapping,
         "full_cpus": format_list(parse_list(page.full_cpus)),
+        "blocking": page.blocking,
     }
     machine.tree.put("netlink.json", json.dumps(machine.netlink, indent=1))
     machine.tree.put("standin.json", json.dumps(standin, indent=1))

@@ -63,8 +63,8 @@ def add_disks(machine, host_path, number, count, transport, queue_cpus):
         add_lun(machine, path, f"{number}:0:{i}:0", queue_cpus)
 
 
-def add_lun(machine, target_path, address, queue_cpus):
-    """One target with one disk."""
+def add_lun(machine, target_path, address, queue_cpus, scheduler="mq-deadline"):
+    """One target with one disk, whose folder it returns."""
     tree, path = machine.tree, f"{target_path}/{address}"
     tree.put(f"{target_path}/uevent", "DEVTYPE=scsi_target")
     tree.link(f"{target_path}/subsystem", "sys/bus/scsi")
@@ -93,8 +93,19 @@ def add_lun(machine, target_path, address, queue_cpus):
         disk_name(index),
         f"{SD_MAJOR}:{index * 16}",
         queue_cpus,
-        "mq-deadline",
+        scheduler,
     )
+    return f"{path}/block/{disk_name(index)}"
+
+
+def add_multipath(machine, disk):
+    """A request-based device mapper target above a disk."""
+    tree, name = machine.tree, f"dm-{machine.next('dm')}"
+    path = f"sys/devices/virtual/block/{name}"
+    tree.put(f"{path}/mq/0/cpu_list", ", ".join(map(str, sorted(machine.topology.online))))
+    tree.link(f"{path}/slaves/{disk.rpartition('/')[2]}", disk)
+    tree.link(f"{disk}/holders/{name}", path)
+    tree.link(f"sys/block/{name}", path)
 
 
 def add_block(machine, folder, device, name, numbers, queue_cpus, scheduler):

@@ -13,6 +13,9 @@ TOP = {
     "mask_bits": 0,
     "full_cpus": "",
     "managed_errno": "",
+    "patched": False,
+    "blocking": False,
+    "rules": "",
     "cpus": {},
     "nodes": {},
     "device": [],
@@ -45,7 +48,7 @@ DEVICE = {
     "down": False,
 }
 LINK = {"name": None, "kind": None, "over": None, "mode": "active-backup"}
-ISCSI = {"over": None, "via": "route", "connected": True}
+ISCSI = {"over": None, "via": "route", "connected": True, "scheduler": "mq-deadline", "multipath": False}
 
 KERNELS = {"6.1": "6.1.0-57", "6.6": "6.6.13-1", "6.12": "6.12.117-1"}
 
