@@ -130,6 +130,7 @@ static void observing(void **state)
 typedef struct Seen {
         Snapshot *snapshot;
         Policy *policy;
+        Plan *before; /* what the ledger knows; NULL = just what is planned */
 } Seen;
 
 static int decide(void *data, char **ret)
@@ -145,7 +146,7 @@ static int decide(void *data, char **ret)
                 return -ENOMEM;
         r = plan(&in, &p);
         if (r >= 0)
-                r = adopt(b, p);
+                r = adopt(b, seen->before ? seen->before : p);
         if (r >= 0)
                 r = book_update(b, seen->snapshot, p);
         if (r >= 0)
@@ -165,6 +166,34 @@ static void from_snapshot_to_json(void **state)
         assert_int_equal(observe(root, NULL, 0, &seen.snapshot), 0);
         assert_int_equal(policy_new_default(&seen.policy), 0);
         shortage_everywhere(decide, NULL, &seen);
+        snapshot_free(seen.snapshot);
+        policy_free(seen.policy);
+}
+
+/* Knobs that no shipped policy sets, one of which takes a file over from another knob. */
+static void transmit_work(void **state)
+{
+        static const char *const sets[] = { "dynamic: on, transmit: inline", "dynamic: submitter",
+                                            "dynamic: auto, transmit: workqueue" };
+        _cleanup_(root_freep) Root *root = NULL;
+        Seen seen = { 0 };
+
+        assert_int_equal(open_machine(*state, &root), 0);
+        assert_int_equal(observe(root, NULL, 0, &seen.snapshot), 0);
+        assert_int_equal(policy_new_default(&seen.policy), 0);
+        assert_int_equal(
+                plan(&(PlanInput) { .snapshot = seen.snapshot, .policy = seen.policy }, &seen.before), 0);
+        for (size_t i = 0; i < ARRAY_SIZE(sets); i++) {
+                _cleanup_(freep) char *text =
+                        strf("version: 1\nrules:\n  - {name: workers, set: {workqueue: {cpumask: node}}}\n"
+                             "  - {name: transmit, set: {iscsi: {%s}}}\n",
+                             sets[i]);
+
+                policy_free(seen.policy);
+                assert_int_equal(policy_parse("FILE", text, strlen(text), &seen.policy, NULL), 0);
+                shortage_everywhere(decide, NULL, &seen);
+        }
+        plan_free(seen.before);
         snapshot_free(seen.snapshot);
         policy_free(seen.policy);
 }
@@ -252,6 +281,7 @@ int main(int argc, char **argv)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_setup_teardown(policies, setup, teardown),
                 cmocka_unit_test_setup_teardown(from_snapshot_to_json, setup, teardown),
+                cmocka_unit_test_setup_teardown(transmit_work, setup, teardown),
                 cmocka_unit_test_setup_teardown(observing, setup, teardown),
         };
 
