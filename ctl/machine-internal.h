@@ -6,6 +6,7 @@
 
 #include "ctl/machine.h"
 #include "decisions.h"
+#include "observe/iommu.h"
 #include "observe/observe.h"
 #include "plan/plan.h"
 
@@ -26,6 +27,7 @@ struct Machine {
         size_t n_refusals;
         Written *written;
         size_t n_written;
+        DepotMemo depot;
         CpuSet *full; /* CPUs that had no free vector */
         /* One apply or restore under way. */
         Strv tried; /* ids of decisions */

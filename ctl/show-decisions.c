@@ -199,6 +199,16 @@ int show_restored(Ctl *c, const json_t *answer, Error *e)
 
 /* ---- decisions ---- */
 
+/* What a device lacks, and what nobody asked for, is nothing to look at. */
+static bool is_shown(const json_t *decision)
+{
+        const char *state = json_text_at(decision, "state");
+        bool idle = strcmp(state, "left") == 0 || strcmp(state, "absent") == 0;
+
+        return strcmp(state, "none") != 0 &&
+               !(idle && strcmp(json_text_at(decision, "reason.rule"), "builtin") == 0);
+}
+
 int show_decisions(Ctl *c, const json_t *answer, Error *e)
 {
         static const Column columns[] = {
@@ -211,9 +221,8 @@ int show_decisions(Ctl *c, const json_t *answer, Error *e)
         };
         json_t *items = json_object_get(answer, "items");
 
-        /* What a device lacks is nothing to look at. */
         for (size_t i = json_array_size(items); i > 0; i--)
-                if (strcmp(json_text_at(json_array_get(items, i - 1), "state"), "none") == 0)
+                if (!is_shown(json_array_get(items, i - 1)))
                         json_array_remove(items, i - 1);
         return table_print(columns, ARRAY_SIZE(columns), items, e);
 }

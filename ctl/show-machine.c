@@ -284,6 +284,42 @@ static void show_iscsi(const json_t *iscsi)
                      json_number_at(iscsi, "xmit.local"), json_number_at(iscsi, "xmit.remote"));
 }
 
+/* "32 of at most 128 magazines" */
+static void show_depot(const json_t *depot)
+{
+        const json_t *limit = json_object_get(depot, "limit");
+
+        if (json_is_integer(limit))
+                line("Depot", "at most %ld magazines in each size class, by default %ld",
+                     json_number_at(depot, "limit"), json_number_at(depot, "default"));
+        else if (strcmp(json_text_at(depot, "kind"), "self-scaling") == 0)
+                line("Depot", "scales itself");
+        else if (strcmp(json_text_at(depot, "kind"), "fixed") == 0)
+                line("Depot", "as it was built");
+}
+
+static void show_iommu(const json_t *iommu)
+{
+        const json_t *caches = json_object_get(iommu, "caches"), *class;
+        long fill = 0;
+        size_t i;
+
+        if (!json_is_object(iommu))
+                return;
+        line("IOMMU", "group %s, type %s, %ld device%s", json_text_at(iommu, "group"),
+             *json_text_at(iommu, "type") ? json_text_at(iommu, "type") : "unknown",
+             json_number_at(iommu, "devices"), json_number_at(iommu, "devices") == 1 ? "" : "s");
+        show_depot(json_object_get(iommu, "depot"));
+        if (!json_is_object(caches))
+                return;
+        json_array_foreach(json_object_get(caches, "classes"), i, class) fill +=
+                json_number_at(class, "depot");
+        line("IOVA caches", "%ld allocations, %ld misses (%.2f %%); %ld magazines dropped, %ld in depots",
+             json_number_at(caches, "allocations"), json_number_at(caches, "misses"),
+             100 * json_real_value(json_object_get(caches, "miss_share")), json_number_at(caches, "dropped"),
+             fill);
+}
+
 int show_device(Ctl *c, const json_t *answer, Error *e)
 {
         static const Column vectors[] = {
@@ -321,6 +357,7 @@ int show_device(Ctl *c, const json_t *answer, Error *e)
         value_line("SCSI hosts", json_object_get(answer, "scsi_hosts"));
         value_line("Disks", json_object_get(answer, "disks"));
         show_iscsi(json_object_get(answer, "iscsi"));
+        show_iommu(json_object_get(answer, "iommu"));
         line("Vectors", "%ld: %ld local, %ld remote; %ld kernel-managed",
              json_number_at(answer, "vectors.total"), json_number_at(answer, "vectors.local"),
              json_number_at(answer, "vectors.remote"), json_number_at(answer, "vectors.managed"));

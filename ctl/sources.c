@@ -33,8 +33,10 @@ static const Source machine_sources[] = {
         { NODE, "online possible has_cpu has_memory has_normal_memory" },
         { NODE "/node*", "cpulist cpumap distance" },
         { PCI, "class vendor device subsystem_vendor subsystem_device revision numa_node local_cpulist "
-               "local_cpus irq enable current_link_speed current_link_width sriov_numvfs sriov_totalvfs" },
+               "local_cpus irq enable dma_mask_bits current_link_speed current_link_width sriov_numvfs "
+               "sriov_totalvfs" },
         { PCI "/msi_irqs", "*" },
+        { "sys/kernel/iommu_groups/*", "type iova_depot_max iova_stats" },
         { "sys/kernel/irq/*", "actions chip_name hwirq name type" },
         { "sys/devices/virtual/workqueue", "cpumask cpumask_requested cpumask_isolated" },
         { "sys/devices/virtual/workqueue/*",
@@ -51,8 +53,9 @@ static const Source machine_sources[] = {
         { "sys/class/iscsi_transport/*", "caps" },
         { "sys/class/nvme/*", "address cntlid model firmware_rev numa_node queue_count state transport" },
         { BLOCK, "size" },
-        { BLOCK "/queue", "nr_requests rq_affinity scheduler rotational io_poll" },
+        { BLOCK "/queue", "nr_requests rq_affinity scheduler rotational io_poll max_sectors_kb" },
         { BLOCK "/mq/*", "cpu_list nr_tags" },
+        { "sys/module/iova/parameters", "*" },
         { "sys/module/iscsi_tcp/parameters", "*" },
         { "sys/module/nvme/parameters", "*" },
         { "sys/module/megaraid_sas/parameters", "*" },

@@ -7,6 +7,12 @@
 #define NODE_MAX 1023
 
 static const char *const node_words[] = { "spread", "leave", NULL };
+/* Of kernel/ and of a depot that is built with the kernel. */
+#define DEPOT_MAX 2048
+
+static const char *const iova_depot_words[] = { "keep", NULL };
+static const char *const iova_domain_words[] = { "keep", "lazy", NULL };
+static const char *const switch_words[] = { "on", "off", NULL };
 static const char *const irq_mode_words[] = { "spread", "node", "leave", NULL };
 static const char *const iscsi_dynamic_words[] = { "off", "on", "submitter", "auto", NULL };
 static const char *const iscsi_transmit_words[] = { "workqueue", "inline", NULL };
@@ -21,6 +27,15 @@ static const PolicyKey rule_keys[] = {
 const PolicyKey plugin_irq_keys[1] = {
         { "mode", KEY_CPULIST, irq_mode_words, 0, 0,
           "spread = one CPU of the node for each queue, node = the whole node, leave = touch nothing" },
+};
+
+const PolicyKey plugin_iova_keys[3] = {
+        { "depot", KEY_NUMBER, iova_depot_words, 1, DEPOT_MAX,
+          "magazines that the IOVA depots of the device's IOMMU group keep; keep = as it is" },
+        { "domain", KEY_ENUM, iova_domain_words, 0, 0,
+          "lazy = the group's domain flushes what is unmapped in batches, keep = as it is" },
+        { "cacheable_io", KEY_ENUM, switch_words, 0, 0,
+          "on = the device's disks get requests of at most 128 KiB, which the IOVA caches serve" },
 };
 
 const PolicyKey plugin_workqueue_keys[1] = {
@@ -43,6 +58,8 @@ static const PolicySection sections[] = {
           ARRAY_SIZE(plugin_workqueue_keys) },
         { "iscsi", "transmit work of software iSCSI hosts", plugin_iscsi_keys,
           ARRAY_SIZE(plugin_iscsi_keys) },
+        { "iova", "cost of mapping memory for DMA behind an IOMMU", plugin_iova_keys,
+          ARRAY_SIZE(plugin_iova_keys) },
 };
 
 const PolicySection *policy_sections(size_t *ret_n)

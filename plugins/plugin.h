@@ -18,6 +18,7 @@ typedef struct Plugin {
         int (*plan)(PlanBuilder *b, const Device *d);
 } Plugin;
 
+extern const Plugin plugin_iova;
 extern const Plugin plugin_irq;
 extern const Plugin plugin_iscsi;
 extern const Plugin plugin_workqueue;

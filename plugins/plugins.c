@@ -7,6 +7,7 @@ static const Plugin *const plugins[] = {
         &plugin_irq,
         &plugin_workqueue,
         &plugin_iscsi,
+        &plugin_iova,
 };
 
 const Plugin *const *plugins_all(size_t *ret_n)

@@ -4,6 +4,7 @@
 #include "basic/array.h"
 #include "basic/log.h"
 #include "config.h"
+#include "plugins/iova.h"
 #include "report/report.h"
 
 #include <errno.h>
@@ -257,7 +258,7 @@ static json_t *get_decision(void *userdata, const char *id)
 
 static int post_plan(void *userdata, ApiRequest *req, const json_t *body, json_t **ret, Error *e)
 {
-        const Manager *m = userdata;
+        Manager *m = userdata;
         _cleanup_(snapshot_freep) Snapshot *s = NULL;
         _cleanup_(plan_freep) Plan *p = NULL;
         PlanInput in = { .policy = m->policy, .held = &m->held, .left = &m->left };
@@ -270,6 +271,8 @@ static int post_plan(void *userdata, ApiRequest *req, const json_t *body, json_t
                 known[i] = (KnownRefusal) { m->refusals[i].path, m->refusals[i].error };
         r = observe(m->root, known, m->n_refusals, &s);
         free(known);
+        if (r >= 0)
+                r = iova_complete(m->root, m->policy, &m->depot, s);
         if (r >= 0) {
                 in.snapshot = s;
                 in.full = m->full;

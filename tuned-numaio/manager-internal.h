@@ -11,6 +11,7 @@
 #include "monitor/irqbalance.h"
 #include "monitor/monitor.h"
 #include "observe/counters.h"
+#include "observe/iommu.h"
 #include "observe/observe.h"
 #include "schedule.h"
 
@@ -101,7 +102,8 @@ struct Manager {
         Strv left; /* files that are left to others, as the plan knows them */
         DriftEvents drift_events;
         uint64_t drift_due; /* when to look for drift again, whatever happens; UINT64_MAX = only as always */
-        CpuSet *full;       /* CPUs that had no free vector; forgotten at the next look for drift */
+        DepotMemo depot;
+        CpuSet *full; /* CPUs that had no free vector; forgotten at the next look for drift */
         Refusal *refusals;
         size_t n_refusals;
         Baseline *baselines;

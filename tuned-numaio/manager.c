@@ -5,6 +5,7 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "config.h"
+#include "plugins/iova.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -120,6 +121,8 @@ static int look_and_plan(Manager *m)
         manager_forget_stale_refusals(m, &stale);
         if (stale)
                 r = look(m);
+        if (r >= 0)
+                r = iova_complete(m->root, m->policy, &m->depot, m->snapshot);
         if (r >= 0)
                 r = manager_plan(m);
         if (r < 0)

@@ -56,6 +56,15 @@ static void iscsi_facts_free(IscsiFacts *i)
         free(i);
 }
 
+static void iommu_facts_free(IommuFacts *i)
+{
+        if (!i)
+                return;
+        free(i->group);
+        free(i->type);
+        free(i);
+}
+
 void device_clear(Device *d)
 {
         free(d->id);
@@ -66,11 +75,13 @@ void device_clear(Device *d)
         free(d->node_text);
         strv_clear(&d->netdevs);
         strv_clear(&d->disks);
+        strv_clear(&d->disk_paths);
         free(d->scsi_hosts);
         for (size_t i = 0; i < d->n_vectors; i++)
                 vector_clear(&d->vectors[i]);
         free(d->vectors);
         iscsi_facts_free(d->iscsi);
+        iommu_facts_free(d->iommu);
         for (size_t i = 0; i < d->n_knobs; i++)
                 knob_clear(&d->knobs[i]);
         free(d->knobs);
@@ -238,4 +249,16 @@ const char *settable_to_string(Settable s)
         };
 
         return names[s];
+}
+
+const char *depot_kind_to_string(DepotKind k)
+{
+        static const char *const names[_DEPOT_KIND_MAX] = {
+                [DEPOT_UNKNOWN] = "unknown",
+                [DEPOT_FIXED] = "fixed",
+                [DEPOT_LIMITED] = "limited",
+                [DEPOT_SELF_SCALING] = "self-scaling",
+        };
+
+        return names[k];
 }

@@ -136,6 +136,39 @@ typedef struct IscsiFacts {
         XmitFacts xmit;     /* of software hosts alone */
 } IscsiFacts;
 
+/* One size class of the IOVA caches of a group: a line of iova_stats, Documentation/ABI of kernel/. Counters
+ * run since the group's domain was made. */
+typedef struct IovaClass {
+        uint64_t alloc_cpu, alloc_depot, alloc_miss, free_cpu, free_depot, free_drop;
+        unsigned depot_size; /* magazines in the depot now */
+} IovaClass;
+
+#define IOVA_CLASSES_MAX 16
+
+typedef struct IovaStats {
+        IovaClass classes[IOVA_CLASSES_MAX]; /* by order: ranges of 2^order granules */
+        size_t n;                            /* 0 = this kernel does not count */
+} IovaStats;
+
+/* The IOMMU group of a device. */
+typedef struct IommuFacts {
+        char *group;        /* its number */
+        char *type;         /* of its default domain: "DMA", "DMA-FQ", "identity" ...; "" = not told */
+        unsigned devices;   /* in the group, this one among them; 0 = not told */
+        unsigned functions; /* those of them that are no bridges */
+        unsigned dma_bits;  /* width of the device's DMA mask, 0 = not told */
+        IovaStats stats;
+} IommuFacts;
+
+/* How the depots of the IOVA caches are limited: docs/iova.md. */
+typedef enum DepotKind {
+        DEPOT_UNKNOWN,      /* nobody asked, or the kernel does not tell */
+        DEPOT_FIXED,        /* for good, when the kernel was built */
+        DEPOT_LIMITED,      /* by files: kernel/ */
+        DEPOT_SELF_SCALING, /* not at all; the kernel shrinks them by itself */
+        _DEPOT_KIND_MAX,
+} DepotKind;
+
 typedef struct Device {
         char *id; /* "pci:0000:21:00.0", "iscsi:IFACE:TARGET" */
         DeviceClass class;
@@ -148,11 +181,14 @@ typedef struct Device {
         char *node_text; /* for people: "numa_node of 0000:20:00.0" */
         Strv netdevs;
         Strv disks;      /* block devices: "sda", "nvme0n1" */
+        Strv disk_paths; /* folders below the root of those that lie below the device; of a multipath NVMe
+                            namespace that of the hidden path over this controller */
         int *scsi_hosts; /* SCSI host numbers */
         size_t n_scsi_hosts;
         Vector *vectors; /* those with an action, in order of index */
         size_t n_vectors;
         IscsiFacts *iscsi; /* of iscsi-hosts alone */
+        IommuFacts *iommu; /* NULL = its DMA is not translated, or that is not told */
         Knob *knobs;       /* those that this kernel has; in no order */
         size_t n_knobs;
 } Device;
@@ -176,7 +212,9 @@ typedef struct Snapshot {
         Workqueue *workqueues;
         size_t n_workqueues;
         CpuSet *workqueue_mask; /* the global unbound mask; NULL = not known */
-        Strv absent; /* what this kernel lacks altogether, and what follows: sentences for people */
+        DepotKind depot;
+        int depot_max; /* default limit of DEPOT_LIMITED; 0 = not known */
+        Strv absent;   /* what this kernel lacks altogether, and what follows: sentences for people */
 } Snapshot;
 
 Snapshot *snapshot_new(void);
@@ -219,3 +257,4 @@ int device_class_from_string(const char *s);
 const char *node_source_to_string(NodeSource n);
 const char *vector_role_to_string(VectorRole r);
 const char *settable_to_string(Settable s);
+const char *depot_kind_to_string(DepotKind k);

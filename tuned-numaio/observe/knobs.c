@@ -3,6 +3,7 @@
 
 #include "basic/array.h"
 #include "basic/error.h"
+#include "observe/iommu.h"
 #include "observe/iscsi-knobs.h"
 
 #include <errno.h>
@@ -43,36 +44,19 @@ int observe_knob(const Root *root, const Refusals *refusals, Device *d, WriterKi
         return 1;
 }
 
-static int add_iommu(const Root *root, const Refusals *refusals, Device *d)
-{
-        _cleanup_(freep) char *group = NULL, *type = NULL, *depot = NULL;
-        int r;
-
-        r = root_read_link_name(root, &group, "%s/iommu_group", d->path);
-        if (r < 0)
-                return r == -ENOMEM ? r : 0;
-        type = strf("sys/kernel/iommu_groups/%s/type", group);
-        depot = strf("sys/kernel/iommu_groups/%s/iova_depot_max", group);
-        if (!type || !depot)
-                return -ENOMEM;
-        r = observe_knob(root, refusals, d, WRITER_IOMMU_TYPE, "type", type);
-        if (r >= 0)
-                r = observe_knob(root, refusals, d, WRITER_IOVA_DEPOT, "iova_depot_max", depot);
-        return r < 0 ? r : 0;
-}
-
 int observe_knobs(const Root *root, const KnownRefusal *refusals, size_t n_refusals, Snapshot *s)
 {
         const Refusals known = { refusals, n_refusals };
-        int r = 0;
+        int r;
 
+        r = observe_depot_max(root, s);
         for (size_t i = 0; r >= 0 && i < s->n_devices; i++) {
                 Device *d = &s->devices[i];
 
                 if (d->iscsi && !d->iscsi->offload)
                         r = observe_iscsi_knobs(root, &known, d);
                 if (r >= 0 && d->pci)
-                        r = add_iommu(root, &known, d);
+                        r = observe_iommu(root, &known, d);
         }
         return r;
 }

@@ -100,6 +100,8 @@ static int visit_disk(void *context, const char *name, const char *path)
                 return 0;
         if (visible_disk(name, text, sizeof(text)))
                 name = text;
+        if (strv_add(&d->disk_paths, path) < 0)
+                return -ENOMEM;
         return strv_add_unique(&d->disks, name);
 }
 

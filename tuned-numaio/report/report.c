@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "report/report.h"
 
+#include "report/iommu.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -272,7 +274,8 @@ json_t *report_device_details(const Snapshot *s, const Plan *p, const Device *d)
                 irqs = report_append(irqs, vector(s, &d->vectors[i], node));
         if (json_object_set_new(o, "irqs", irqs) < 0 ||
             json_object_set_new(o, "workqueues", workqueues(s, d)) < 0 ||
-            json_object_set_new(o, "knobs", knobs(d)) < 0) {
+            json_object_set_new(o, "knobs", knobs(d)) < 0 ||
+            json_object_set_new(o, "iommu", report_iommu(s, d)) < 0) {
                 json_decref(o);
                 return NULL;
         }

@@ -2,6 +2,7 @@
 #include "standin/standin.h"
 
 #include "observe/observe.h"
+#include "standin/iova.h"
 #include "writer/ops.h"
 
 #include <errno.h>
@@ -459,6 +460,17 @@ static int write_word(Standin *s, WriterKind kind, const char *path, const char 
         return r < 0 ? r : put_text(fd, value);
 }
 
+static int write_depot(Standin *s, const char *path, const char *value)
+{
+        _cleanup_(freep) char *text = NULL;
+        int r;
+
+        r = file_kind_check(file_kind_find(WRITER_IOVA_DEPOT), value);
+        if (r >= 0)
+                r = standin_depot_text(s->root, value, &text);
+        return r < 0 ? r : write_word(s, WRITER_IOVA_DEPOT, path, text);
+}
+
 /* Gives the host's queue a pool for each node, or takes them away, which its own file shows. */
 static int write_xmit_numa(Standin *s, const char *path, const char *value)
 {
@@ -492,10 +504,11 @@ static int write_kind(Standin *s, WriterKind kind, const char *path, const char 
                 return write_xmit_numa(s, path, value);
         case WRITER_ISCSI_XMIT_INLINE:
                 return write_xmit_inline(s, path, value);
+        case WRITER_IOVA_DEPOT:
+                return write_depot(s, path, value);
         case WRITER_WORKQUEUE_NUMA:
         case WRITER_WORKQUEUE_SCOPE:
         case WRITER_WORKQUEUE_STRICT:
-        case WRITER_IOVA_DEPOT:
         case WRITER_IOMMU_TYPE:
         case WRITER_BLOCK_MAX_SECTORS:
                 return write_word(s, kind, path, value);

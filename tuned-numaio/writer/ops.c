@@ -34,16 +34,16 @@ static bool is_one_host(const char *path)
 #define GROUP     "sys/kernel/iommu_groups/#/"
 
 static const Operation operations[] = {
-        { WRITER_IRQ_AFFINITY, IRQ_FOLDER "#/smp_affinity_list", irq_owner },
-        { WRITER_WORKQUEUE_CPUMASK, WORKQUEUE "cpumask", workqueue_owner },
-        { WRITER_WORKQUEUE_NUMA, WORKQUEUE "numa", workqueue_owner },
-        { WRITER_WORKQUEUE_SCOPE, WORKQUEUE "affinity_scope", workqueue_owner },
-        { WRITER_WORKQUEUE_STRICT, WORKQUEUE "affinity_strict", workqueue_owner },
-        { WRITER_ISCSI_XMIT_NUMA, SOFT_HOST "xmit_numa", soft_host_owner },
-        { WRITER_ISCSI_XMIT_INLINE, SOFT_HOST "xmit_inline", soft_host_owner },
-        { WRITER_IOVA_DEPOT, GROUP "iova_depot_max", NULL },
-        { WRITER_IOMMU_TYPE, GROUP "type", NULL },
-        { WRITER_BLOCK_MAX_SECTORS, "sys/devices/**/queue/max_sectors_kb", NULL },
+        { WRITER_IRQ_AFFINITY, IRQ_FOLDER "#/smp_affinity_list", irq_owner, NULL },
+        { WRITER_WORKQUEUE_CPUMASK, WORKQUEUE "cpumask", workqueue_owner, NULL },
+        { WRITER_WORKQUEUE_NUMA, WORKQUEUE "numa", workqueue_owner, NULL },
+        { WRITER_WORKQUEUE_SCOPE, WORKQUEUE "affinity_scope", workqueue_owner, NULL },
+        { WRITER_WORKQUEUE_STRICT, WORKQUEUE "affinity_strict", workqueue_owner, NULL },
+        { WRITER_ISCSI_XMIT_NUMA, SOFT_HOST "xmit_numa", soft_host_owner, NULL },
+        { WRITER_ISCSI_XMIT_INLINE, SOFT_HOST "xmit_inline", soft_host_owner, NULL },
+        { WRITER_IOVA_DEPOT, GROUP "iova_depot_max", group_owner, depot_first },
+        { WRITER_IOMMU_TYPE, GROUP "type", group_owner, NULL },
+        { WRITER_BLOCK_MAX_SECTORS, "sys/devices/**/queue/max_sectors_kb", disk_owner, NULL },
 };
 
 const Operation *operation_find(uint32_t kind)

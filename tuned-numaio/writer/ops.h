@@ -13,6 +13,9 @@ typedef struct Operation {
                                 "*" a name, "**" one or more names; others are themselves */
         /* Whether the object is the device's at this moment: 0, or -ENODEV. NULL = that cannot be told. */
         int (*owner)(const Root *root, const char *path, const char *device);
+        /* What has to be written to have things again as they are while the file says *value, which it may
+         * replace: 0 or -ENOMEM. NULL = that value. */
+        int (*first)(const Root *root, char **value);
 } Operation;
 
 /* NULL = there is no such kind. */

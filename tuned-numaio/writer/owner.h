@@ -16,3 +16,14 @@ int irq_owner(const Root *root, const char *path, const char *device);
 int workqueue_owner(const Root *root, const char *path, const char *device);
 /* sys/devices/platform/hostN/... */
 int soft_host_owner(const Root *root, const char *path, const char *device);
+
+/* owner-iova.c */
+
+/* sys/kernel/iommu_groups/N/...: a PCI function in the group. */
+int group_owner(const Root *root, const char *path, const char *device);
+/* sys/devices/.../queue/...: the PCI function that the disk lies below, with no other one between. */
+int disk_owner(const Root *root, const char *path, const char *device);
+/* Replaces what iova_depot_max says by what has to be written to have it so again: "default" where that is
+ * the limit, since the file reads as the limit in force and does not say whose it is. Returns 0 or -ENOMEM.
+ */
+int depot_first(const Root *root, char **value);

@@ -10,6 +10,7 @@ typedef struct SetJob {
         const WriterRequest *request;
         char *identity;
         char *old_value;
+        char *first;    /* what would have to be written to have it so again */
         char *previous; /* what the ledger said was set; NULL = nothing */
         bool fresh;     /* the ledger had no first value of this object */
 } SetJob;
@@ -18,6 +19,7 @@ static void set_job_done(SetJob *j)
 {
         free(j->identity);
         free(j->old_value);
+        free(j->first);
         free(j->previous);
 }
 
@@ -37,7 +39,7 @@ static LedgerEntry entry_of_job(const SetJob *j)
                 .id = (char *)j->request->id,
                 .identity = j->identity,
                 .kind = j->op->kind,
-                .first = j->old_value,
+                .first = j->first,
         };
 }
 
@@ -139,6 +141,12 @@ static int prepare_set(Writer *w, SetJob *j)
         if (r < 0)
                 return r;
         PUT(w->reply.value, j->old_value);
+        j->first = strdup(j->old_value);
+        if (!j->first)
+                return -ENOMEM;
+        r = j->op->first ? j->op->first(w->root, &j->first) : 0;
+        if (r < 0)
+                return r;
         return e ? e->refused : 0;
 }
 

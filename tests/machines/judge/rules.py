@@ -28,6 +28,24 @@ def check_plan(root, made, plan):
     yield from _interrupts(root, made, plan)
     yield from _workqueues(root, plan)
     yield from _iscsi(root, plan)
+    yield from _iova(root, plan)
+
+
+def _iova(root, plan):
+    """A group's files belong to the device in it, a disk's to the function that it lies below."""
+    for change in (c for c in plan["changes"] if c["knob"].startswith("iova.")):
+        folder = root.path / "sys/bus/pci/devices" / change["device"].removeprefix("pci:")
+        where, path = change["id"], change["path"]
+        if change["knob"] == "iova.cacheable_io":
+            if not path.startswith(f"{folder.resolve().relative_to(root.path.resolve())}/"):
+                yield f"{where}: {path} is not below the device"
+            if int(change["desired"]) > 128 or int(root.text(path)) <= 128:
+                yield f"{where}: {root.text(path)} -> {change['desired']} is not needed"
+            continue
+        if path.split("/")[3] != (folder / "iommu_group").resolve().name:
+            yield f"{where}: {path} is not the device's group"
+        if change["knob"] == "iova.domain" and (root.text(path), change["desired"]) != ("DMA", "DMA-FQ"):
+            yield f"{where}: {root.text(path)} -> {change['desired']} is not what the kernel takes"
 
 
 def _shape(plan):

@@ -49,6 +49,8 @@ def _change(change):
         current, desired = (_short(parse(value)) for value in (current, desired))
     parts = change["path"].split("/")
     what = f"irq {parts[2]}" if change["knob"] == "irq.affinity" else parts[-2]
+    if change["knob"] == "iova.cacheable_io":
+        what = parts[-3]
     role = change["id"].split("~")[2:]
     settable = "" if change["settable"] == "yes" else f"(settable: {change['settable']})"
     return (what, *role, f"{current or '-'} -> {desired}", settable)

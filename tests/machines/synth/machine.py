@@ -295,6 +295,8 @@ def _write_kernel(machine):
         symbols += ["t iova_depot_work_func", "t wq_update_node_max_active"]
     tree.put("proc/kallsyms", "\n".join(f"0000000000000000 {symbol}" for symbol in symbols))
     tree.put("sys/bus/workqueue/uevent", "")
+    if page.depot:
+        tree.put("sys/module/iova/parameters/depot_max", page.depot)
 
 
 def _stat(machine):

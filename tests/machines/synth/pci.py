@@ -146,8 +146,11 @@ class Pci:
     def _write_group(self, path, bdf):
         group = f"sys/kernel/iommu_groups/{self._groups}"
         self._groups += 1
-        tree = self.machine.tree
-        tree.put(f"{group}/type", "DMA-FQ")
+        tree, page = self.machine.tree, self.machine.page
+        tree.put(f"{group}/type", page.iommu)
+        if page.depot:
+            tree.put(f"{group}/iova_depot_max", page.depot)
+            tree.put(f"{group}/iova_stats", "\n".join(f"{order} 0 0 0 0 0 0 0" for order in range(6)))
         tree.link(f"{group}/devices/{bdf}", path)
         tree.link(f"{path}/iommu_group", group)
 

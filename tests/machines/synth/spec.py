@@ -15,6 +15,8 @@ TOP = {
     "managed_errno": "",
     "patched": False,
     "blocking": False,
+    "iommu": "DMA-FQ",
+    "depot": 0,
     "rules": "",
     "cpus": {},
     "nodes": {},
