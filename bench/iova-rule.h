@@ -6,9 +6,7 @@
 
 /* What iova.depot: auto does about a busy device at the end of a window, as far as it depends on counters
  * alone. */
-#define RULE_MISS_SHARE                                                                     \
-        0.01 /* of all allocations: fewer misses than that are no reason to change anything \
-              */
+#define RULE_MISS_SHARE 0.005 /* of all allocations: fewer misses are no reason to change anything */
 
 typedef enum RuleStep {
         RULE_KEEP,

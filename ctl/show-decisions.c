@@ -287,6 +287,37 @@ static void show_drift(const json_t *d)
                 line("Next try", "%s, or numaioctl apply", next);
 }
 
+static void show_window(const char *label, const json_t *w)
+{
+        json_t *counters = json_object_get(w, "counters"), *number;
+        _cleanup_(freep) char *text = strdup("");
+        const char *name;
+
+        json_object_foreach(counters, name, number)
+        {
+                char *longer =
+                        text ? strf("%s, %" JSON_INTEGER_FORMAT " %s", text, json_integer_value(number), name)
+                             : NULL;
+
+                free(text);
+                text = longer;
+        }
+        if (json_is_object(w))
+                line(label, "%.1f s, %.2f %%%s", json_number_value(json_object_get(w, "seconds")),
+                     100 * json_number_value(json_object_get(w, "share")), text ? text : "");
+}
+
+/* The counters of the window before and after a controller's last step. */
+static void show_evidence(const json_t *e)
+{
+        if (!json_is_object(e))
+                return;
+        line("Last step", "%ld to %ld: %s", json_number_at(e, "from"), json_number_at(e, "to"),
+             json_text_at(e, "outcome"));
+        show_window("Before", json_object_get(e, "before"));
+        show_window("After", json_object_get(e, "after"));
+}
+
 static void show_history(const json_t *d)
 {
         long writes = json_number_at(d, "writes");
@@ -298,6 +329,7 @@ static void show_history(const json_t *d)
                 line("Written", "%ld time%s, last at %s", writes, writes == 1 ? "" : "s",
                      json_text_at(d, "time"));
         show_drift(d);
+        show_evidence(json_object_get(d, "evidence"));
         if (*json_text_at(d, "error")) {
                 _cleanup_(freep) char *text = error_for_people(json_text_at(d, "error"));
 

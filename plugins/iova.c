@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugins/iova.h"
 
+#include "observe/iova-stats.h"
 #include "plugins/keys.h"
 #include "plugins/plugin.h"
 
@@ -16,14 +17,15 @@
 #define DOMAIN    "iova.domain"
 #define CACHEABLE "iova.cacheable_io"
 
-#define CLASSES      6     /* size classes: 1 to 32 pages */
-#define MAGAZINE     127   /* IOVAs in one */
-#define MAGAZINE_MEM 1024  /* bytes of it */
-#define IOVA_MEM     64    /* bytes of a struct iova, which each of its IOVAs has */
-#define PAGES        63    /* of one IOVA in each class */
-#define CACHED_KIB   "128" /* the largest class, with pages of 4 KiB */
-#define DMA32_BITS   32
-#define DMA32_DEPOT  99 /* magazines that hold more than 3 of the 4 GiB */
+#define CLASSES           6     /* size classes: 1 to 32 pages */
+#define MAGAZINE          127   /* IOVAs in one */
+#define MAGAZINE_MEM      1024  /* bytes of it */
+#define IOVA_MEM          64    /* bytes of a struct iova, which each of its IOVAs has */
+#define PAGES             63    /* of one IOVA in each class */
+#define CACHED_KIB        "128" /* the largest class, with pages of 4 KiB */
+#define DMA32_BITS        32
+#define DMA32_DEPOT       99  /* magazines that hold more than 3 of the 4 GiB */
+#define DEPOT_MAX_DEFAULT 512 /* what auto may set when the policy does not say */
 
 double iova_depot_mib(long magazines)
 {
@@ -184,9 +186,14 @@ static int absent_depot(const Ask *a)
                 more);
 }
 
+static bool is_narrow(const Device *d)
+{
+        return d->iommu->dma_bits > 0 && d->iommu->dma_bits <= DMA32_BITS;
+}
+
 static char *depot_text(const Device *d, long magazines)
 {
-        bool narrow = d->iommu->dma_bits > 0 && d->iommu->dma_bits <= DMA32_BITS && magazines >= DMA32_DEPOT;
+        bool narrow = is_narrow(d) && magazines >= DMA32_DEPOT;
 
         return strf(
                 "depots of IOMMU group %s keep up to %ld magazines, which can take %.1f MiB of memory and "
@@ -195,6 +202,91 @@ static char *depot_text(const Device *d, long magazines)
                 narrow ? "; the device's DMA is 32 bits wide: that can be nearly all of its 4 GiB, and each "
                          "time that they run out, all caches are emptied"
                        : "");
+}
+
+static long twice(long level)
+{
+        return 2 * level;
+}
+
+static long half(long level)
+{
+        return level / 2;
+}
+
+static int read_counters(const Root *root, const char *path, ControlCounters *ret)
+{
+        _cleanup_(freep) char *text = NULL;
+        IovaStats stats;
+        IovaClass sum;
+        int r;
+
+        r = root_read(root, &text, "%s", path);
+        if (r >= 0)
+                r = iova_stats_parse(text, &stats);
+        if (r < 0)
+                return r;
+        sum = iova_stats_sum(&stats);
+        *ret = (ControlCounters) {
+                .total = sum.alloc_cpu + sum.alloc_depot + sum.alloc_miss,
+                .bad = sum.alloc_miss,
+                .pressure = sum.free_drop,
+        };
+        return 0;
+}
+
+/* Half a percent of misses is no cliff; one that is there loses far more than a tenth of them by a step. */
+static const ControlKind depot_control = {
+        .total = "allocations",
+        .bad = "misses",
+        .pressure = "dropped_magazines",
+        .threshold = CONTROL_WHOLE / 200,
+        .gain = CONTROL_WHOLE / 10,
+        .busy = 200,
+        .up = twice,
+        .down = half,
+        .read = read_counters,
+};
+
+static long depot_max(const Ask *a)
+{
+        const Setting *set = policy_get(plan_policy(a->builder), a->device, "iova", "depot_max");
+        long max = set ? set->number : DEPOT_MAX_DEFAULT;
+
+        return is_narrow(a->device) && max >= DMA32_DEPOT ? DMA32_DEPOT - 1 : max;
+}
+
+static int control_depot(const Ask *a, const Knob *k)
+{
+        const ControlTarget *t = plan_target(a->builder, a->device, DEPOT);
+        const IommuFacts *f = a->device->iommu;
+        ControlWish w = {
+                .knob = DEPOT, .kind = &depot_control, .level = atol(k->value), .max = depot_max(a)
+        };
+        char number[24];
+        int r;
+
+        if (f->stats.n == 0 && !t)
+                return VERDICT(a, VERDICT_ABSENT,
+                               "auto needs the counters of iova_stats, which IOMMU group %s lacks", f->group);
+        if (plan_is_left(a->builder, k->path) || k->settable == SETTABLE_NO)
+                return VERDICT(a, VERDICT_LEFT, "auto: left to others, who set %s", k->value);
+        w.path = strdup(k->path);
+        w.counters = strf("sys/kernel/iommu_groups/%s/iova_stats", f->group);
+        w.first = plan_snapshot(a->builder)->depot_max;
+        r = plan_add_wish(a->builder, a->device, &w);
+        if (r < 0)
+                return r;
+        if (!t)
+                return VERDICT(a, VERDICT_RIGHT,
+                               "auto: the limit of IOMMU group %s is %s, no step was needed so far", f->group,
+                               k->value);
+        {
+                _cleanup_(freep) char *cost = depot_text(a->device, t->level);
+
+                snprintf(number, sizeof(number), "%ld", t->level);
+                return want(a, k, number, cost ? strf("auto: %s; %s", t->text, cost) : NULL);
+        }
 }
 
 static int plan_depot(PlanBuilder *b, const Device *d)
@@ -213,6 +305,8 @@ static int plan_depot(PlanBuilder *b, const Device *d)
                 return VERDICT(&a, VERDICT_ABSENT,
                                "IOMMU group %s holds %u devices, whose limit is one: none of them decides it",
                                d->iommu->group, d->iommu->functions);
+        if (says(a.setting, "auto"))
+                return control_depot(&a, k);
         snprintf(number, sizeof(number), "%ld", a.setting->number);
         return want(&a, k, number, depot_text(d, a.setting->number));
 }

@@ -13,7 +13,7 @@ typedef struct PolicySection {
         size_t n_keys;
 } PolicySection;
 
-extern const PolicyKey plugin_iova_keys[3];
+extern const PolicyKey plugin_iova_keys[4];
 extern const PolicyKey plugin_irq_keys[1];
 extern const PolicyKey plugin_iscsi_keys[2];
 extern const PolicyKey plugin_workqueue_keys[1];

@@ -32,16 +32,17 @@ static json_t *drift_to_json(const Decision *d)
 
 json_t *decision_to_json(const Decision *d)
 {
-        return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:i, s:o}",
-                         "id", report_text(d->id), "device", report_text(d->device), "plugin",
-                         report_text(d->plugin), "knob", report_text(d->knob), "path", report_text(d->path),
-                         "irq", d->irq < 0 ? json_null() : json_integer(d->irq), "first",
-                         report_text(d->first), "current", report_text(d->current), "desired",
-                         report_text(d->desired), "state", decision_state_to_string(d->state), "error",
-                         report_text(d->error ? strerrorname_np(-d->error) : NULL), "node",
-                         d->node < 0 ? json_null() : json_integer(d->node), "reason",
-                         report_reason(&d->reason), "time", time_or_null(d->time), "writes", (int)d->writes,
-                         "drift", drift_to_json(d));
+        return json_pack(
+                "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:i, s:o, s:o}", "id",
+                report_text(d->id), "device", report_text(d->device), "plugin", report_text(d->plugin),
+                "knob", report_text(d->knob), "path", report_text(d->path), "irq",
+                d->irq < 0 ? json_null() : json_integer(d->irq), "first", report_text(d->first), "current",
+                report_text(d->current), "desired", report_text(d->desired), "state",
+                decision_state_to_string(d->state), "error",
+                report_text(d->error ? strerrorname_np(-d->error) : NULL), "node",
+                d->node < 0 ? json_null() : json_integer(d->node), "reason", report_reason(&d->reason),
+                "time", time_or_null(d->time), "writes", (int)d->writes, "drift", drift_to_json(d),
+                "evidence", d->evidence ? json_incref(d->evidence) : json_null());
 }
 
 const char *decision_state_to_string(DecisionState s)

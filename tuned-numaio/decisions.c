@@ -29,6 +29,7 @@ void decision_clear(Decision *d)
         free(d->reason.file);
         free(d->reason.text);
         drift_clear(&d->drift);
+        json_decref(d->evidence);
 }
 
 Book *book_free(Book *b)

@@ -51,10 +51,11 @@ typedef struct Decision {
         bool no_ledger; /* that error is the ledger's: nothing was written */
         int node;
         Reason reason;
-        uint64_t time;   /* of the last write, microseconds of the realtime clock; 0 = never */
-        unsigned writes; /* by this process */
-        uint64_t round;  /* the last round of passes that tried it */
-        char *tried;     /* the value that it tried; NULL = none */
+        uint64_t time;    /* of the last write, microseconds of the realtime clock; 0 = never */
+        unsigned writes;  /* by this process */
+        uint64_t round;   /* the last round of passes that tried it */
+        char *tried;      /* the value that it tried; NULL = none */
+        json_t *evidence; /* of the last step of a controller; NULL = none */
         bool waited; /* kept back while irqbalance ran: until it is written, what differs is that one's work
                       */
 } Decision;
@@ -103,6 +104,7 @@ size_t book_count(const Book *b);
 Decision *book_at(Book *b, size_t i);
 
 /* {id, device, plugin, knob, path, irq, first, current, desired, state, error, node, reason, time, writes,
- * drift: {count, set, foreign, since, next_try} or null}; a new reference, NULL when memory is short. */
+ * drift: {count, set, foreign, since, next_try} or null, evidence: that of evidence_to_json() or null}; a new
+ * reference, NULL when memory is short. */
 json_t *decision_to_json(const Decision *d);
 const char *decision_state_to_string(DecisionState s);

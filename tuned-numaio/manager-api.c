@@ -261,6 +261,7 @@ static int post_plan(void *userdata, ApiRequest *req, const json_t *body, json_t
         Manager *m = userdata;
         _cleanup_(snapshot_freep) Snapshot *s = NULL;
         _cleanup_(plan_freep) Plan *p = NULL;
+        _cleanup_(freep) ControlTarget *targets = NULL;
         PlanInput in = { .policy = m->policy, .held = &m->held, .left = &m->left };
         KnownRefusal *known = calloc(m->n_refusals ? m->n_refusals : 1, sizeof(*known));
         int r;
@@ -273,7 +274,11 @@ static int post_plan(void *userdata, ApiRequest *req, const json_t *body, json_t
         free(known);
         if (r >= 0)
                 r = iova_complete(m->root, m->policy, &m->depot, s);
+        if (r >= 0)
+                r = manager_control_targets(m, &targets);
         if (r >= 0) {
+                in.targets = targets;
+                in.n_targets = (size_t)r;
                 in.snapshot = s;
                 in.full = m->full;
                 r = plan(&in, &p);

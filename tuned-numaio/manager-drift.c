@@ -119,14 +119,20 @@ static bool same_strings(const Strv *a, const Strv *b)
 
 static int make_plan(Manager *m)
 {
-        const PlanInput in = { .snapshot = m->snapshot,
-                               .policy = m->policy,
-                               .held = &m->held,
-                               .left = &m->left,
-                               .full = m->full };
+        PlanInput in = { .snapshot = m->snapshot,
+                         .policy = m->policy,
+                         .held = &m->held,
+                         .left = &m->left,
+                         .full = m->full };
+        _cleanup_(freep) ControlTarget *targets = NULL;
         Plan *p;
         int r;
 
+        r = manager_control_targets(m, &targets);
+        if (r < 0)
+                return r;
+        in.targets = targets;
+        in.n_targets = (size_t)r;
         r = plan(&in, &p);
         if (r < 0)
                 return r;
@@ -156,7 +162,7 @@ int manager_plan(Manager *m)
                 strv_clear(&m->left);
                 m->left = left;
         }
-        return r;
+        return r < 0 ? r : manager_take_wishes(m);
 }
 
 uint64_t manager_drift_due(const Manager *m)

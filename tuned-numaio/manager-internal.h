@@ -22,8 +22,8 @@
  * connection and answers), manager-restore.c (requests to restore), manager-gate.c (which changes may go to
  * it), manager-drift.c (what others change), manager-baseline.c (what devices were like at first),
  * manager-trouble.c (what failures have in common), manager-irqbalance.c (when another one moves interrupts),
- * manager-ban.c (what that one is told), manager-rates.c (interrupts per second), manager-api.c (requests and
- * their JSON). */
+ * manager-ban.c (what that one is told), manager-control.c (controllers), manager-rates.c (interrupts per
+ * second), manager-api.c (requests and their JSON). */
 
 typedef enum RequestKind { REQUEST_APPLY, REQUEST_RESTORE } RequestKind;
 
@@ -89,6 +89,20 @@ typedef struct Bans {
         sd_event_source *retry;
 } Bans;
 
+/* A controller of one knob of one device, for as long as the plan wishes for it. */
+typedef struct Controller {
+        char *device;
+        const char *knob;
+        char *path, *counters; /* files below the root */
+        Control control;
+        ControlCounters last; /* at the beginning of the window */
+        uint64_t begun;       /* of the window, monotonic; 0 = its counters are not known */
+        uint64_t due;         /* its end */
+        bool stepped;         /* it has changed something: its level is planned for */
+        bool wished;          /* by the last plan */
+        char *text;           /* what it does, for the reason */
+} Controller;
+
 struct Manager {
         ManagerOptions options;
         sd_event *event;
@@ -110,6 +124,9 @@ struct Manager {
         size_t n_baselines;
 
         Rates rates;
+        Controller *controllers;
+        size_t n_controllers;
+        sd_event_source *control_timer;
 
         Monitor *monitor; /* NULL off the live machine */
         IrqbalanceWatch *irqbalance;
@@ -190,6 +207,19 @@ void manager_note_event(Manager *m, const MonitorEvent *e);
 void manager_forget_fights(Manager *m);
 /* When to look again for the sake of files that others changed; UINT64_MAX = no sooner than at others. */
 uint64_t manager_drift_due(const Manager *m);
+
+/* manager-control.c */
+
+/* What the controllers want, for a plan; strings belong to the manager. Returns their number or -ENOMEM; the
+ * caller frees. */
+int manager_control_targets(const Manager *m, ControlTarget **ret);
+/* Begins and ends controllers as the new plan wishes. Returns 0 or -ENOMEM. */
+int manager_take_wishes(Manager *m);
+/* Takes note of what a round wrote, and goes on. To be called when a round ends. */
+void manager_follow_controls(Manager *m);
+void manager_free_controls(Manager *m);
+/* Makes a round begin as soon as nothing else goes on. */
+void manager_look_soon(Manager *m);
 
 /* manager-gate.c */
 /* Whether a change may go to the writer now; asked for each change of each pass that may write. Whatever

@@ -153,6 +153,7 @@ static void finish_round(Manager *m)
         m->drift_due = manager_drift_due(m);
         arm_verify(m);
         manager_end_trouble(m);
+        manager_follow_controls(m);
         if (m->request_active)
                 manager_answer(m, m->request_error.code, &m->request_error);
         send_ready(m);
@@ -236,6 +237,15 @@ void manager_continue(Manager *m)
         while (!m->in_round && !m->request_active && !manager_writer_is_busy(m) && m->n_requests > 0)
                 start_request(m);
         arm(m);
+}
+
+void manager_look_soon(Manager *m)
+{
+        if (m->in_round || m->request_active || manager_writer_is_busy(m))
+                schedule_event(&m->schedule, manager_now(m));
+        else
+                manager_start_round(m, false);
+        manager_continue(m);
 }
 
 /* --- event handlers --- */
@@ -445,6 +455,7 @@ Manager *manager_free(Manager *m)
         manager_free_bans(m);
         manager_disconnect_writer(m);
         manager_clear_rates(m);
+        manager_free_controls(m);
         sd_event_source_unref(m->timer);
         sd_event_source_unref(m->verify);
         sd_event_source_unref(m->reconnect);

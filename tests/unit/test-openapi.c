@@ -4,6 +4,7 @@
 #include "basic/array.h"
 #include "basic/strv.h"
 #include "decisions.h"
+#include "report/evidence.h"
 #include "report/rates.h"
 #include "report/report.h"
 #include "test.h"
@@ -300,6 +301,19 @@ static void decisions_are_as_documented(void **state)
         check("Decision", json);
 }
 
+static void evidence_is_as_documented(void **state)
+{
+        static const ControlKind kind = { .total = "allocations",
+                                          .bad = "misses",
+                                          .pressure = "dropped_magazines" };
+        Control c = { .kind = &kind, .outcome = CONTROL_KEPT, .before.usec = 1, .after.usec = 2000000 };
+        json_t *json = evidence_to_json(&c);
+
+        assert_true(json_is_object(json_object_get(json, "after")));
+        check("Window", json_incref(json_object_get(json, "before")));
+        check("Evidence", json);
+}
+
 /* Members that are always there stand in `required`, which the server's own objects are checked by above. */
 static void all_members_are_required(void **state)
 {
@@ -328,6 +342,7 @@ int main(int argc, char **argv)
                 cmocka_unit_test(objects_are_as_documented),
                 cmocka_unit_test(rates_are_as_documented),
                 cmocka_unit_test(decisions_are_as_documented),
+                cmocka_unit_test(evidence_is_as_documented),
                 cmocka_unit_test(all_members_are_required),
         };
         yaml_parser_t parser;

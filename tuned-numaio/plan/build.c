@@ -115,6 +115,33 @@ int plan_add_claim(PlanBuilder *b, const Device *d, const char *plugin, const ch
         return 0;
 }
 
+int plan_add_wish(PlanBuilder *b, const Device *d, ControlWish *w)
+{
+        ControlWish *slot = NULL;
+
+        w->device = strdup(d->id);
+        if (w->device && w->path && w->counters)
+                slot = ARRAY_APPEND(b->plan->wishes, b->plan->n_wishes);
+        if (!slot) {
+                wish_clear(w);
+                return -ENOMEM;
+        }
+        *slot = *w;
+        *w = (ControlWish) { 0 };
+        return 0;
+}
+
+const ControlTarget *plan_target(const PlanBuilder *b, const Device *d, const char *knob)
+{
+        for (size_t i = 0; i < b->in->n_targets; i++) {
+                const ControlTarget *t = &b->in->targets[i];
+
+                if (strcmp(t->device, d->id) == 0 && strcmp(t->knob, knob) == 0)
+                        return t;
+        }
+        return NULL;
+}
+
 int plan_add_verdict(PlanBuilder *b, const Device *d, const char *plugin, const char *knob,
                      VerdictState state, const Home *home, const Setting *setting, const char *format, ...)
 {

@@ -55,6 +55,12 @@ int plan_add_change(PlanBuilder *b, const Device *d, const char *role, const Set
  * was ever written there is this one's now. The path is copied. Returns 0 or -ENOMEM. */
 int plan_add_claim(PlanBuilder *b, const Device *d, const char *plugin, const char *knob, const char *path);
 
+/* Has a controller set a knob. Takes ownership of what *w holds and clears it, also on failure; device is
+ * filled here. Returns 0 or -ENOMEM. */
+int plan_add_wish(PlanBuilder *b, const Device *d, ControlWish *w);
+/* What the controller of a knob wants; NULL = there is none, or it has not changed anything so far. */
+const ControlTarget *plan_target(const PlanBuilder *b, const Device *d, const char *knob);
+
 /* Adds the verdict of one plug-in for one device; text is copied. */
 int plan_add_verdict(PlanBuilder *b, const Device *d, const char *plugin, const char *knob,
                      VerdictState state, const Home *home, const Setting *setting, const char *format, ...)

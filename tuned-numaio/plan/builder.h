@@ -13,5 +13,6 @@ DEFINE_CLEANUP(PlanBuilder, plan_builder_free)
 /* Hands the plan over to the caller, who frees it. */
 Plan *plan_builder_finish(PlanBuilder *b);
 
-/* Frees what a change holds and empties it. */
+/* Frees what a change or wish holds and empties it. */
 void change_clear(Change *c);
+void wish_clear(ControlWish *w);

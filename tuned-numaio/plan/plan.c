@@ -23,6 +23,14 @@ void change_clear(Change *c)
         *c = (Change) { 0 };
 }
 
+void wish_clear(ControlWish *w)
+{
+        free(w->device);
+        free(w->path);
+        free(w->counters);
+        *w = (ControlWish) { 0 };
+}
+
 Plan *plan_free(Plan *p)
 {
         if (!p)
@@ -35,6 +43,9 @@ Plan *plan_free(Plan *p)
                 reason_clear(&p->verdicts[i].reason);
         }
         free(p->verdicts);
+        for (size_t i = 0; i < p->n_wishes; i++)
+                wish_clear(&p->wishes[i]);
+        free(p->wishes);
         for (size_t i = 0; i < p->n_claims; i++) {
                 free(p->claims[i].device);
                 free(p->claims[i].path);

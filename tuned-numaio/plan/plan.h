@@ -2,6 +2,7 @@
 #pragma once
 
 #include "basic/error.h"
+#include "control/control.h"
 #include "model/file-kind.h"
 #include "model/snapshot.h"
 #include "policy/policy.h"
@@ -65,6 +66,25 @@ typedef struct Claim {
         const char *plugin, *knob;
 } Claim;
 
+/* A knob that a controller is to set. */
+typedef struct ControlWish {
+        char *device; /* device id */
+        const char *knob;
+        const ControlKind *kind;
+        char *path;     /* of the knob's file */
+        char *counters; /* of the file that tells whether it helps */
+        long level;     /* in force */
+        long first;     /* in force where the file's first value is a word: that of the default */
+        long max;
+} ControlWish;
+
+/* What a controller wants. */
+typedef struct ControlTarget {
+        const char *device, *knob;
+        long level;
+        const char *text; /* why, as the beginning of a reason */
+} ControlTarget;
+
 typedef struct Plan {
         Change *changes; /* in the order of devices, then vectors */
         size_t n_changes;
@@ -72,6 +92,8 @@ typedef struct Plan {
         size_t n_verdicts;
         Claim *claims; /* each path at most once */
         size_t n_claims;
+        ControlWish *wishes; /* one for each device and knob, at most */
+        size_t n_wishes;
 } Plan;
 
 /* What people decided besides the policies. */
@@ -82,6 +104,8 @@ typedef struct PlanInput {
         const Strv *left; /* files that are left to others, as paths below the root: not written, and what is
                              in them counts where it is; NULL = none */
         const CpuSet *full; /* CPUs that had no free vector (ENOSPC): no queue is moved there; NULL = none */
+        const ControlTarget *targets; /* of controllers */
+        size_t n_targets;
 } PlanInput;
 
 /* Returns 0 or -ENOMEM. The caller frees. */
