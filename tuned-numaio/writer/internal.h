@@ -7,6 +7,8 @@
 #include "writer/ops.h"
 #include "writer/writer.h"
 
+#include <stdio.h>
+
 struct Writer {
         const Root *root;
         Ledger *ledger;
@@ -18,9 +20,14 @@ struct Writer {
         size_t tidy_at;    /* so many entries, and the ledger is searched for what is gone */
 };
 
+static inline void put_text(char *array, size_t room, const char *from)
+{
+        (void)snprintf(array, room, "%s", from ? from : "");
+}
+
 /* Puts a string into an array of a message, which has room for each that passed the checks or came out of the
  * ledger. NULL = "". */
-#define PUT(array, from) ((void)snprintf(array, sizeof(array), "%s", (from) ? (from) : ""))
+#define PUT(array, from) put_text(array, sizeof(array), from)
 
 void writer_log_event(const Writer *w, const WriterEvent *event);
 /* A request that is outside the closed table. */
