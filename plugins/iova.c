@@ -23,6 +23,7 @@
 #define IOVA_MEM          64    /* bytes of a struct iova, which each of its IOVAs has */
 #define PAGES             63    /* of one IOVA in each class */
 #define CACHED_KIB        "128" /* the largest class, with pages of 4 KiB */
+#define CACHED_KIB_MAX    128
 #define DMA32_BITS        32
 #define DMA32_DEPOT       99  /* magazines that hold more than 3 of the 4 GiB */
 #define DEPOT_MAX_DEFAULT 512 /* what auto may set when the policy does not say */
@@ -145,7 +146,7 @@ static const char *what_else_helps(const Device *d)
                 return "; iova.domain: lazy helps here";
         for (size_t i = 0; i < d->n_knobs; i++)
                 if (d->knobs[i].kind == WRITER_BLOCK_MAX_SECTORS &&
-                    atol(d->knobs[i].value) > atol(CACHED_KIB))
+                    knob_number(&d->knobs[i], 0) > CACHED_KIB_MAX)
                         return "; its domain is lazy already, and iova.cacheable_io keeps its requests "
                                "inside "
                                "the sizes that are cached";
@@ -260,9 +261,10 @@ static int control_depot(const Ask *a, const Knob *k)
 {
         const ControlTarget *t = plan_target(a->builder, a->device, DEPOT);
         const IommuFacts *f = a->device->iommu;
-        ControlWish w = {
-                .knob = DEPOT, .kind = &depot_control, .level = atol(k->value), .max = depot_max(a)
-        };
+        ControlWish w = { .knob = DEPOT,
+                          .kind = &depot_control,
+                          .level = knob_number(k, plan_snapshot(a->builder)->depot_max),
+                          .max = depot_max(a) };
         char number[24];
         int r;
 
@@ -351,8 +353,8 @@ static int shrink_requests(const Ask *a)
                 if (k->kind != WRITER_BLOCK_MAX_SECTORS)
                         continue;
                 n++;
-                small += atol(k->value) <= atol(CACHED_KIB);
-                if (atol(k->value) <= atol(CACHED_KIB) || plan_is_left(a->builder, k->path))
+                small += knob_number(k, 0) <= CACHED_KIB_MAX;
+                if (knob_number(k, 0) <= CACHED_KIB_MAX || plan_is_left(a->builder, k->path))
                         continue;
                 r = add_change(a, k, CACHED_KIB,
                                strf("requests of at most " CACHED_KIB

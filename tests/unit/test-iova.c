@@ -288,6 +288,29 @@ static void narrow_dma_is_warned_of(void **state)
         assert_null(strstr(change(&few, "pci:" HBA "~iova.depot~iova_depot_max")->reason.text, "wide"));
 }
 
+/* A file that says so has the default's limit, and a controller begins from that. */
+static void auto_wishes_for_a_controller(void **state)
+{
+        static const struct {
+                const char *text;
+                long level;
+        } rows[] = { { "64\n", 64 }, { "default\n", 32 } };
+        Machine *m = *state;
+
+        put_devices(m, "DMA\n");
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                _cleanup_(planned_done) Planned p = { 0 };
+
+                put_depots(m, rows[i].text);
+                p = make(m, "iova: {depot: auto, depot_max: 256}");
+                assert_int_equal(p.plan->n_changes, 0);
+                assert_int_equal(p.plan->n_wishes, 2);
+                assert_int_equal(p.plan->wishes[0].level, rows[i].level);
+                assert_int_equal(p.plan->wishes[0].max, 256);
+                assert_string_equal(p.plan->wishes[0].counters, GROUPS "/7/iova_stats");
+        }
+}
+
 /* A kernel that does without says which it is, and what helps there. */
 static void absent_limits_are_explained(void **state)
 {
@@ -384,6 +407,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(a_policy_sets_limit_type_and_request_size, setup, teardown),
                 cmocka_unit_test_setup_teardown(what_is_so_already_is_right, setup, teardown),
                 cmocka_unit_test_setup_teardown(narrow_dma_is_warned_of, setup, teardown),
+                cmocka_unit_test_setup_teardown(auto_wishes_for_a_controller, setup, teardown),
                 cmocka_unit_test_setup_teardown(absent_limits_are_explained, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_shared_group_is_nobodys, setup, teardown),
                 cmocka_unit_test_setup_teardown(without_iovas_there_is_no_knob, setup, teardown),

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "model/snapshot.h"
 
+#include "basic/parse.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -158,6 +160,13 @@ const Knob *device_knob(const Device *d, WriterKind kind)
                 if (d->knobs[i].kind == kind)
                         return &d->knobs[i];
         return NULL;
+}
+
+int knob_number(const Knob *k, int otherwise)
+{
+        int number;
+
+        return parse_int(k->value, &number) < 0 ? otherwise : number;
 }
 
 int snapshot_device_of_scsi_host(const Snapshot *s, int host)

@@ -234,6 +234,8 @@ const Device *snapshot_device(const Snapshot *s, const char *id);
 const Device *snapshot_device_of_netdev(const Snapshot *s, const char *netdev);
 /* The device's only or first knob of a kind. */
 const Knob *device_knob(const Device *d, WriterKind kind);
+/* The number that it says, or `otherwise` while it says a word ("default"). */
+int knob_number(const Knob *k, int otherwise);
 /* Index of the device that owns a SCSI host, -1 = none. */
 int snapshot_device_of_scsi_host(const Snapshot *s, int host);
 

@@ -6,7 +6,9 @@
 
 static json_int_t allocations(const IovaClass *c)
 {
-        return (json_int_t)(c->alloc_cpu + c->alloc_depot + c->alloc_miss);
+        uint64_t all = c->alloc_cpu + c->alloc_depot + c->alloc_miss;
+
+        return (json_int_t)all;
 }
 
 static json_t *one_class(const IovaClass *c, size_t order)
@@ -39,7 +41,7 @@ static json_t *depot(const Snapshot *s, const Device *d)
         const Knob *k = device_knob(d, WRITER_IOVA_DEPOT);
 
         return json_pack("{s:s, s:o, s:o}", "kind", depot_kind_to_string(s->depot), "limit",
-                         k ? json_integer(atol(k->value)) : json_null(), "default",
+                         k ? json_integer(knob_number(k, s->depot_max)) : json_null(), "default",
                          s->depot_max > 0 ? json_integer(s->depot_max) : json_null());
 }
 
