@@ -37,6 +37,7 @@ typedef struct ApiBackend {
         int (*rates)(void *userdata, ApiRequest *req, const json_t *body, json_t **ret, Error *e);
         int (*plan)(void *userdata, ApiRequest *req, const json_t *body, json_t **ret, Error *e);
         int (*apply)(void *userdata, ApiRequest *req, const json_t *body, json_t **ret, Error *e);
+        int (*measure)(void *userdata, ApiRequest *req, const char *id, json_t **ret, Error *e);
         int (*restore)(void *userdata, ApiRequest *req, const json_t *body, json_t **ret, Error *e);
 } ApiBackend;
 

@@ -172,6 +172,23 @@ static int run_restore(const Call *c, Answer *a)
         return run_answerer(c, c->backend->restore, a);
 }
 
+static int run_measure(const Call *c, Answer *a)
+{
+        json_t *body = NULL;
+        Error e = { 0 };
+        int r;
+
+        if (!c->backend->measure) {
+                (void)answer_problem(a, PROBLEM_NOT_IMPLEMENTED, "this daemon cannot do that");
+                return 0;
+        }
+        r = c->backend->measure(c->userdata, c->request, c->id, &body, &e);
+        if (r == API_DEFERRED)
+                return r;
+        answer_result(a, r, body, &e);
+        return 0;
+}
+
 static bool is_class(const char *s)
 {
         return device_class_from_string(s) >= 0;
@@ -214,6 +231,7 @@ static const Route routes[] = {
         { "POST", "/v1/plan", AUTH_READ, run_plan, NULL, no_keys },
         { "POST", "/v1/apply", AUTH_WRITE, run_apply, NULL, device_key },
         { "POST", "/v1/restore", AUTH_WRITE, run_restore, NULL, device_key },
+        { "POST", "/v1/measure/{id}", AUTH_WRITE, run_measure, NULL, no_keys },
 };
 
 const Route *routes_all(size_t *ret_n)

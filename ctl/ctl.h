@@ -23,6 +23,7 @@ typedef enum VerbFlags {
         VERB_WRITES = 1 << 0,  /* changes something: not on a live root */
         VERB_POLICY = 1 << 1,  /* plans, so that --policy makes a difference */
         VERB_REPEATS = 1 << 2, /* asks again and again */
+        VERB_IN_PATH = 1 << 3, /* a POST whose argument stands in the path */
 } VerbFlags;
 
 struct Verb {

@@ -15,7 +15,7 @@ _numaioctl_ids() {
 
 _numaioctl() {
     local cur prev words cword verb='' i
-    local verbs='status topology devices device plan apply decisions explain watch restore capture'
+    local verbs='status topology devices device plan apply decisions explain measure watch restore capture'
     local options='--json --changes --interval --count --socket --root --policy -h --help --version'
 
     _get_comp_words_by_ref -n : cur prev words cword || return
@@ -46,7 +46,7 @@ _numaioctl() {
     done
     case $verb in
         '') mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$cur") ;;
-        device | apply | restore) mapfile -t COMPREPLY < <(compgen -W "$(_numaioctl_ids devices)" -- "$cur") ;;
+        device | apply | restore | measure) mapfile -t COMPREPLY < <(compgen -W "$(_numaioctl_ids devices)" -- "$cur") ;;
         capture) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
         explain) mapfile -t COMPREPLY < <(compgen -W "$(_numaioctl_ids decisions)" -- "$cur") ;;
     esac

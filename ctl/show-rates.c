@@ -44,3 +44,30 @@ int show_rates(Ctl *c, const json_t *answer, Error *e)
         putchar('\n');
         return table_print(devices, ARRAY_SIZE(devices), json_object_get(answer, "devices"), e);
 }
+
+int show_measured(Ctl *c, const json_t *answer, Error *e)
+{
+        static const Column columns[] = {
+                { "ORDER", "order", .flags = COLUMN_RIGHT },
+                { "ALLOCATIONS", "allocations", .flags = COLUMN_RIGHT },
+                { "MISSES", "misses", .flags = COLUMN_RIGHT },
+                { "DROPPED", "dropped", .flags = COLUMN_RIGHT },
+                { "IN DEPOT", "depot", .flags = COLUMN_RIGHT },
+        };
+        const json_t *caches = json_object_get(answer, "caches"),
+                     *classes = json_object_get(caches, "classes"),
+                     *dropped = json_object_get(caches, "dropped");
+
+        printf("%s\n", json_text_at(answer, "device"));
+        line("Counted", "%.1f s, %s", json_number_value(json_object_get(answer, "seconds")),
+             strcmp(json_text_at(answer, "scope"), "group") == 0 ? "its IOMMU group"
+                                                                 : "the whole machine, by kprobes");
+        line("Allocations", "%ld", json_number_at(caches, "allocations"));
+        line("Misses", "%ld (%.2f %%)", json_number_at(caches, "misses"),
+             100 * json_number_value(json_object_get(caches, "miss_share")));
+        value_line("Dropped", dropped);
+        if (json_array_size(classes) == 0)
+                return 0;
+        putchar('\n');
+        return table_print(columns, ARRAY_SIZE(columns), classes, e);
+}

@@ -13,5 +13,6 @@ int show_plan(Ctl *c, const json_t *answer, Error *e);
 int show_applied(Ctl *c, const json_t *answer, Error *e);
 int show_restored(Ctl *c, const json_t *answer, Error *e);
 int show_decisions(Ctl *c, const json_t *answer, Error *e);
+int show_measured(Ctl *c, const json_t *answer, Error *e);
 int show_captured(Ctl *c, const json_t *answer, Error *e);
 int show_decision(Ctl *c, const json_t *answer, Error *e);

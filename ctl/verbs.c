@@ -44,6 +44,8 @@ const Verb verbs[] = {
           "/v1/decisions", machine_decisions, show_decisions },
         { "explain", "ID", "One decision: why, by which rule, and its history", VERB_POLICY, "GET",
           "/v1/decisions", machine_decision, show_decision },
+        { "measure", "DEVICE", "How often the IOVA caches of a device miss", VERB_IN_PATH, "POST",
+          "/v1/measure", NULL, show_measured },
         { "watch", NULL, "Interrupts per second of each device, again and again", VERB_REPEATS, "GET",
           "/v1/rates", NULL, show_rates },
         { "restore", "[DEVICE]", "Put the first values back, and hold them until apply",
@@ -67,7 +69,7 @@ const Verb *verb_find(const char *name)
 
 static int ask(Ctl *c, const Verb *v, const char *argument, json_t **ret, Error *e)
 {
-        bool get = strcmp(v->method, "GET") == 0;
+        bool get = strcmp(v->method, "GET") == 0 || v->flags & VERB_IN_PATH;
         _cleanup_(freep) char *part = argument ? client_escape(argument) : strdup(""), *path = NULL;
         json_t *body = NULL;
         int r;

@@ -335,6 +335,7 @@ const ApiBackend manager_api_backend = {
         .plan = post_plan,
         .apply = post_apply,
         .restore = post_restore,
+        .measure = manager_measure,
 };
 
 int manager_add_request(Manager *m, RequestKind kind, ApiRequest *api, const char *device)

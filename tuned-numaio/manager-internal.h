@@ -22,8 +22,8 @@
  * connection and answers), manager-restore.c (requests to restore), manager-gate.c (which changes may go to
  * it), manager-drift.c (what others change), manager-baseline.c (what devices were like at first),
  * manager-trouble.c (what failures have in common), manager-irqbalance.c (when another one moves interrupts),
- * manager-ban.c (what that one is told), manager-control.c (controllers), manager-rates.c (interrupts per
- * second), manager-api.c (requests and their JSON). */
+ * manager-ban.c (what that one is told), manager-control.c (controllers), manager-measure.c (what somebody
+ * asks for once), manager-rates.c (interrupts per second), manager-api.c (requests and their JSON). */
 
 typedef enum RequestKind { REQUEST_APPLY, REQUEST_RESTORE } RequestKind;
 
@@ -103,6 +103,15 @@ typedef struct Controller {
         char *text;           /* what it does, for the reason */
 } Controller;
 
+/* numaioctl measure: one at a time. */
+typedef struct Measurement {
+        ApiRequest *request; /* NULL = none */
+        char *device, *group;
+        IovaStats before;
+        uint64_t begun;
+        sd_event_source *timer;
+} Measurement;
+
 struct Manager {
         ManagerOptions options;
         sd_event *event;
@@ -124,6 +133,7 @@ struct Manager {
         size_t n_baselines;
 
         Rates rates;
+        Measurement measurement;
         Controller *controllers;
         size_t n_controllers;
         sd_event_source *control_timer;
@@ -220,6 +230,10 @@ void manager_follow_controls(Manager *m);
 void manager_free_controls(Manager *m);
 /* Makes a round begin as soon as nothing else goes on. */
 void manager_look_soon(Manager *m);
+
+/* manager-measure.c */
+int manager_measure(void *userdata, ApiRequest *req, const char *id, json_t **ret, Error *e);
+void manager_free_measurement(Manager *m);
 
 /* manager-gate.c */
 /* Whether a change may go to the writer now; asked for each change of each pass that may write. Whatever

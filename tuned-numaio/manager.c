@@ -456,6 +456,7 @@ Manager *manager_free(Manager *m)
         manager_disconnect_writer(m);
         manager_clear_rates(m);
         manager_free_controls(m);
+        manager_free_measurement(m);
         sd_event_source_unref(m->timer);
         sd_event_source_unref(m->verify);
         sd_event_source_unref(m->reconnect);

@@ -152,6 +152,19 @@ int applier_ban(Applier *a, const char *socket, const char *list, ApplyBan done,
         return add(a, STEAL_PTR(j));
 }
 
+int applier_probe(Applier *a, ApplyBan done, void *userdata)
+{
+        Job *j;
+        int r;
+
+        r = job_new(WRITER_PROBE, NULL, NULL, &j);
+        if (r < 0)
+                return r;
+        j->banned = done;
+        j->userdata = userdata;
+        return add(a, j);
+}
+
 /* Tells the caller how a piece of work ended, and frees it. `fd` and `reply` are what the writer answered. */
 static void finish(Applier *a, Job *job, int error, const WriterReply *reply, int fd)
 {
@@ -181,6 +194,7 @@ static void finish(Applier *a, Job *job, int error, const WriterReply *reply, in
                 j->got(j->userdata, error < 0 ? error : fd >= 0 ? fd : -EPROTO);
                 return;
         case WRITER_BAN:
+        case WRITER_PROBE:
                 j->banned(j->userdata, error, reply);
                 return;
         case WRITER_HOLD:

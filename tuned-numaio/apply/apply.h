@@ -52,6 +52,9 @@ int applier_iscsi(Applier *a, ApplySocket got, void *userdata);
 typedef void (*ApplyBan)(void *userdata, int error, const WriterReply *reply);
 int applier_ban(Applier *a, const char *socket, const char *list, ApplyBan done, void *userdata);
 
+/* Has the writer count, as WRITER_PROBE says. */
+int applier_probe(Applier *a, ApplyBan done, void *userdata);
+
 /* Sends and receives as far as the socket allows, at most a few messages at once. Returns 0, or a negative
  * errno when the connection is lost (-EPIPE: the writer closed it, -EPROTO: it answered nonsense); every
  * piece of work that was sent and not answered ends with -ECONNRESET then (whether it was done is not known),

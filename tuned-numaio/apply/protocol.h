@@ -30,6 +30,8 @@ typedef enum WriterOp {
         WRITER_ISCSI, /* open NETLINK_ISCSI group 1; the descriptor comes with the reply (SCM_RIGHTS) */
         WRITER_BAN,   /* have irqbalance leave the IRQs of `value` ("4,24-31"; "" = none any more) alone: over
                        * its socket   `path` ("" = it does not run), and for its policy script in any case */
+        WRITER_PROBE, /* the fixed probe of probe.h for two seconds: `value` is "MSEC ALLOCATIONS MISSES
+                       * DROPPED", the last one -1 when it cannot be told */
         _WRITER_OP_MAX,
 } WriterOp;
 

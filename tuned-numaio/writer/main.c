@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "basic/log.h"
 #include "config.h"
+#include "writer/probe.h"
 #include "writer/writer.h"
 
 #include <errno.h>
@@ -206,6 +207,7 @@ static int start(Service *s, Error *e)
         if (r < 0)
                 return error_set(e, r, NULL, "%s", strerror(-r));
         writer_set_log(s->writer, on_event, s);
+        probe_clean(s->root);
         return 0;
 }
 

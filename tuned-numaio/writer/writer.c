@@ -3,15 +3,18 @@
 
 #include "writer/ban-files.h"
 #include "writer/irqbalance.h"
+#include "writer/probe.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/netlink.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #define ISCSI_GROUP_ISCSID 1 /* include/scsi/iscsi_if.h: ISCSI_NL_GRP_ISCSID */
 
-#define TIDY_STEP 1024u
+#define TIDY_STEP  1024u
+#define PROBE_MSEC 2000u
 
 int writer_new(const Root *root, Ledger *ledger, const WriterSink *sink, Writer **ret)
 {
@@ -339,6 +342,20 @@ static int handle_ban(Writer *w, const WriterRequest *q)
         return r < 0 ? r : put_bans(&w->reply, &answer);
 }
 
+static int handle_probe(Writer *w)
+{
+        ProbeCounts n;
+        int r;
+
+        if (!root_is_live(w->root))
+                return -EOPNOTSUPP;
+        r = probe_count(w->root, PROBE_MSEC, &n);
+        if (r >= 0)
+                snprintf(w->reply.value, sizeof(w->reply.value), "%u %" PRIu64 " %" PRIu64 " %" PRIi64,
+                         PROBE_MSEC, n.allocations, n.misses, n.dropped);
+        return r;
+}
+
 static bool is_terminated(const char *s, size_t size)
 {
         return memchr(s, '\0', size);
@@ -383,6 +400,9 @@ int writer_handle(Writer *w, const WriterRequest *q, size_t size, WriterSend sen
                 break;
         case WRITER_BAN:
                 r = handle_ban(w, q);
+                break;
+        case WRITER_PROBE:
+                r = handle_probe(w);
                 break;
         default:
                 r = -EOPNOTSUPP;
