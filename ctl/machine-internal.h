@@ -6,8 +6,8 @@
 
 #include "ctl/machine.h"
 #include "decisions.h"
-#include "observe/iommu.h"
 #include "observe/observe.h"
+#include "observe/symbols.h"
 #include "plan/plan.h"
 
 /* A file that was written before, by the ledger. */
@@ -27,7 +27,7 @@ struct Machine {
         size_t n_refusals;
         Written *written;
         size_t n_written;
-        DepotMemo depot;
+        SymbolMemo symbols;
         CpuSet *full; /* CPUs that had no free vector */
         /* One apply or restore under way. */
         Strv tried; /* ids of decisions */

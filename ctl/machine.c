@@ -3,7 +3,7 @@
 
 #include "basic/array.h"
 #include "observe/observe.h"
-#include "plugins/iova.h"
+#include "plugins/plugin.h"
 #include "report/report.h"
 #include "writer/ledger.h"
 
@@ -111,7 +111,7 @@ int machine_look(Machine *m, Error *e)
                 return machine_no_memory(e);
         if (r < 0)
                 return error_set(e, r, root_path(m->root), "this is no machine: %s", observe_strerror(r));
-        if (iova_complete(m->root, m->policy, &m->depot, m->snapshot) < 0)
+        if (plugins_complete(m->root, m->policy, &m->symbols, m->snapshot) < 0)
                 return machine_no_memory(e);
         in.snapshot = m->snapshot;
         in.full = m->full;

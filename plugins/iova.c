@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plugins/iova.h"
 
+#include "observe/iommu.h"
 #include "observe/iova-stats.h"
 #include "plugins/keys.h"
 #include "plugins/plugin.h"
@@ -55,7 +56,7 @@ static bool asks_for_depot(const Policy *p, const Device *d)
         return set && !says(set, "keep") && allocates_iovas(d);
 }
 
-int iova_complete(const Root *root, const Policy *policy, DepotMemo *memo, Snapshot *s)
+static int complete(const Root *root, const Policy *policy, SymbolMemo *memo, Snapshot *s)
 {
         for (size_t i = 0; i < s->n_devices; i++)
                 if (asks_for_depot(policy, &s->devices[i]))
@@ -402,5 +403,6 @@ const Plugin plugin_iova = {
         .help = "Cost of mapping memory for DMA behind an IOMMU",
         .keys = plugin_iova_keys,
         .n_keys = ARRAY_SIZE(plugin_iova_keys),
+        .complete = complete,
         .plan = plan_iova,
 };

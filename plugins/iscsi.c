@@ -216,6 +216,31 @@ static int plan_iscsi(PlanBuilder *b, const Device *d)
         return r < 0 ? r : iscsi_plan_transmit(b, d);
 }
 
+static bool asks_for_order(const Policy *p, const Device *d)
+{
+        const Setting *set = d->iscsi ? policy_get(p, d, "iscsi", "dynamic") : NULL;
+
+        return set && strcmp(set->word, "submitter") == 0 && device_knob(d, WRITER_WORKQUEUE_SCOPE);
+}
+
+/* Only for the sake of affinity scopes, which no file says to be heeded. */
+static int complete(const Root *root, const Policy *policy, SymbolMemo *memo, Snapshot *s)
+{
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < s->n_devices; i++) {
+                Device *d = &s->devices[i];
+
+                if (!asks_for_order(policy, d))
+                        continue;
+                r = symbols_ask(root, memo);
+                if (r >= 0 && memo->told)
+                        d->iscsi->xmit.order =
+                                memo->has[SYMBOL_NODE_MAX_ACTIVE] ? QUEUE_NOT_ORDERED : QUEUE_STAYS_ORDERED;
+        }
+        return r;
+}
+
 static const char *const knobs[] = { DYNAMIC, "iscsi.transmit", NULL };
 
 const Plugin plugin_iscsi = {
@@ -224,5 +249,6 @@ const Plugin plugin_iscsi = {
         .help = "where a software iSCSI host's transmit work runs, and who does it",
         .keys = plugin_iscsi_keys,
         .n_keys = ARRAY_SIZE(plugin_iscsi_keys),
+        .complete = complete,
         .plan = plan_iscsi,
 };

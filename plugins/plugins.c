@@ -23,3 +23,13 @@ const Plugin *plugin_find(const char *name)
                         return plugins[i];
         return NULL;
 }
+
+int plugins_complete(const Root *root, const Policy *policy, SymbolMemo *memo, Snapshot *s)
+{
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(plugins); i++)
+                if (plugins[i]->complete)
+                        r = plugins[i]->complete(root, policy, memo, s);
+        return r;
+}

@@ -4,7 +4,7 @@
 #include "basic/array.h"
 #include "basic/log.h"
 #include "config.h"
-#include "plugins/iova.h"
+#include "plugins/plugin.h"
 #include "report/report.h"
 
 #include <errno.h>
@@ -273,7 +273,7 @@ static int post_plan(void *userdata, ApiRequest *req, const json_t *body, json_t
         r = observe(m->root, known, m->n_refusals, &s);
         free(known);
         if (r >= 0)
-                r = iova_complete(m->root, m->policy, &m->depot, s);
+                r = plugins_complete(m->root, m->policy, &m->symbols, s);
         if (r >= 0)
                 r = manager_control_targets(m, &targets);
         if (r >= 0) {

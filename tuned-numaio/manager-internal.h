@@ -11,8 +11,8 @@
 #include "monitor/irqbalance.h"
 #include "monitor/monitor.h"
 #include "observe/counters.h"
-#include "observe/iommu.h"
 #include "observe/observe.h"
+#include "observe/symbols.h"
 #include "schedule.h"
 
 #include <sys/types.h>
@@ -125,7 +125,7 @@ struct Manager {
         Strv left; /* files that are left to others, as the plan knows them */
         DriftEvents drift_events;
         uint64_t drift_due; /* when to look for drift again, whatever happens; UINT64_MAX = only as always */
-        DepotMemo depot;
+        SymbolMemo symbols;
         CpuSet *full; /* CPUs that had no free vector; forgotten at the next look for drift */
         Refusal *refusals;
         size_t n_refusals;

@@ -5,7 +5,7 @@
 #include "basic/clock.h"
 #include "basic/log.h"
 #include "config.h"
-#include "plugins/iova.h"
+#include "plugins/plugin.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -122,7 +122,7 @@ static int look_and_plan(Manager *m)
         if (stale)
                 r = look(m);
         if (r >= 0)
-                r = iova_complete(m->root, m->policy, &m->depot, m->snapshot);
+                r = plugins_complete(m->root, m->policy, &m->symbols, m->snapshot);
         if (r >= 0)
                 r = manager_plan(m);
         if (r < 0)

@@ -3,6 +3,7 @@
 #include "observe/iova-stats.h"
 #include "plan/plan.h"
 #include "plugins/iova.h"
+#include "plugins/plugin.h"
 #include "tree.h"
 
 /* IOMMU groups: what is observed of them, and what the plug-in iova plans. */
@@ -85,7 +86,7 @@ typedef struct Planned {
         Snapshot *snapshot;
         Policy *policy;
         Plan *plan;
-        DepotMemo memo;
+        SymbolMemo memo;
 } Planned;
 
 static void planned_done(Planned *p)
@@ -105,7 +106,7 @@ static Planned make(const Machine *m, const char *set)
 
         assert_int_equal(policy_parse("p.yaml", yaml, strlen(yaml), &p.policy, NULL), 0);
         p.snapshot = tree_observe(m);
-        assert_int_equal(iova_complete(m->root, p.policy, &p.memo, p.snapshot), 0);
+        assert_int_equal(plugins_complete(m->root, p.policy, &p.memo, p.snapshot), 0);
         assert_int_equal(plan(&(PlanInput) { .snapshot = p.snapshot, .policy = p.policy }, &p.plan), 0);
         return p;
 }
@@ -337,7 +338,7 @@ static void absent_limits_are_explained(void **state)
         assert_int_equal(scaling.plan->n_changes, 0);
         /* Once for each process. */
         tree_put(m, "0000000000000000 T alloc_iova\n", "proc/kallsyms");
-        assert_int_equal(iova_complete(m->root, scaling.policy, &scaling.memo, scaling.snapshot), 0);
+        assert_int_equal(plugins_complete(m->root, scaling.policy, &scaling.memo, scaling.snapshot), 0);
         assert_int_equal(scaling.snapshot->depot, DEPOT_SELF_SCALING);
 }
 

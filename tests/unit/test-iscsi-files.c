@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "observe/iscsi-knobs.h"
+#include "plugins/plugin.h"
 #include "tree.h"
 
 /* What a look finds of a software iSCSI host's transmit work. */
@@ -176,13 +177,53 @@ static void counters(void **state)
         }
 }
 
+/* Whether an affinity scope is heeded is in no file: the kernel's symbols tell, where the policy asks. */
+static void order_of_the_queue(void **state)
+{
+        static const struct {
+                const char *symbols, *mode;
+                QueueOrder order;
+        } rows[] = {
+                { "ffffffff813879e0 t wq_update_node_max_active\n", "submitter", QUEUE_NOT_ORDERED },
+                { "0000000000000000 t __pfx_wq_update_node_max_active\n"
+                  "0000000000000000 t wq_update_node_max_active_old\nwq_update_node_max_active\n",
+                  "submitter", QUEUE_STAYS_ORDERED },
+                { "0000000000000000 T wq_update_node_max_active\n", "on", QUEUE_ORDER_UNKNOWN },
+                { NULL, "submitter", QUEUE_ORDER_UNKNOWN },
+        };
+
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                _cleanup_(freep) char *text =
+                        strf("version: 1\nrules: [{name: r, set: {iscsi: {dynamic: %s}}}]\n", rows[i].mode);
+                _cleanup_(machine_done) Machine m;
+                _cleanup_(snapshot_freep) Snapshot *s = NULL, *again = NULL;
+                _cleanup_(policy_freep) Policy *policy = NULL;
+                SymbolMemo memo = { 0 };
+
+                tree_init(&m);
+                put_host(&m);
+                tree_put(&m, "default (cache)\n", QUEUE "/affinity_scope");
+                if (rows[i].symbols)
+                        tree_put(&m, rows[i].symbols, "proc/kallsyms");
+                assert_int_equal(policy_parse("FILE", text, strlen(text), &policy, NULL), 0);
+                s = tree_observe(&m);
+                assert_int_equal(plugins_complete(m.root, policy, &memo, s), 0);
+                assert_int_equal(tree_device(s, ID)->iscsi->xmit.order, rows[i].order);
+                assert_int_equal(memo.asked, strcmp(rows[i].mode, "submitter") == 0);
+                /* Another look does not read them again. */
+                tree_put(&m, "", "proc/kallsyms");
+                again = tree_observe(&m);
+                assert_int_equal(plugins_complete(m.root, policy, &memo, again), 0);
+                assert_int_equal(tree_device(again, ID)->iscsi->xmit.order, rows[i].order);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(stock_kernels),
-                cmocka_unit_test(patched_kernel),
-                cmocka_unit_test(request_based_targets),
-                cmocka_unit_test(counters),
+                cmocka_unit_test(stock_kernels),         cmocka_unit_test(patched_kernel),
+                cmocka_unit_test(request_based_targets), cmocka_unit_test(counters),
+                cmocka_unit_test(order_of_the_queue),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #define GROUPS "sys/kernel/iommu_groups"
-#define SYMBOL "iova_depot_work_func" /* drivers/iommu/iova.c, from 6.7 on and in backports */
 
 int observe_depot_max(const Root *root, Snapshot *s)
 {
@@ -24,36 +23,16 @@ int observe_depot_max(const Root *root, Snapshot *s)
         return 0;
 }
 
-/* "ffffffff81234560 t NAME" or "... NAME\t[MODULE]". */
-static int find_symbol(void *userdata, char *line)
+int observe_depot_kind(const Root *root, SymbolMemo *memo, Snapshot *s)
 {
-        const char *name = strstr(line, SYMBOL);
-        bool *found = userdata;
-
-        if (name && name > line && name[-1] == ' ' && strcspn(name, " \t") == strlen(SYMBOL)) {
-                *found = true;
-                return -ECANCELED; /* the rest need not be read */
-        }
-        return 0;
-}
-
-int observe_depot_kind(const Root *root, DepotMemo *memo, Snapshot *s)
-{
-        bool found = false;
         int r;
 
         if (s->depot == DEPOT_LIMITED)
                 return 0;
-        if (!memo->asked) {
-                r = root_read_lines(root, find_symbol, &found, "proc/kallsyms");
-                if (r == -ENOMEM)
-                        return r;
-                memo->asked = true;
-                if (r >= 0 || r == -ECANCELED)
-                        memo->kind = found ? DEPOT_SELF_SCALING : DEPOT_FIXED;
-        }
-        s->depot = memo->kind;
-        return 0;
+        r = symbols_ask(root, memo);
+        if (r >= 0 && memo->told)
+                s->depot = memo->has[SYMBOL_DEPOT_WORK] ? DEPOT_SELF_SCALING : DEPOT_FIXED;
+        return r;
 }
 
 static int count_members(const Root *root, IommuFacts *f)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "observe/knobs.h"
+#include "observe/symbols.h"
 
 /* The default limit of IOVA depots, of a kernel that has one: fills s->depot and s->depot_max. Returns 0 or
  * -ENOMEM. */
@@ -12,10 +13,6 @@ int observe_depot_max(const Root *root, Snapshot *s);
  * second, "ns1" for an NVMe namespace, else "disk". Returns 0 or -ENOMEM. */
 int observe_iommu(const Root *root, const Refusals *refusals, Device *d);
 
-/* Whether a kernel without files for it limits its depots, by its symbols: 8 MB that are read once for each
- * memo, which is zero-initialised. Fills s->depot. Returns 0 or -ENOMEM. */
-typedef struct DepotMemo {
-        bool asked;
-        DepotKind kind;
-} DepotMemo;
-int observe_depot_kind(const Root *root, DepotMemo *memo, Snapshot *s);
+/* Whether a kernel without files for it limits its depots, by its symbols. Fills s->depot. Returns 0 or
+ * -ENOMEM. */
+int observe_depot_kind(const Root *root, SymbolMemo *memo, Snapshot *s);
