@@ -12,8 +12,7 @@ void choice_clear(Choice *c)
 
 bool way_holds_mask(XmitWay way)
 {
-        return way == WAY_HINT || way == WAY_CPUMASK || way == WAY_NUMA || way == WAY_SCOPE ||
-               way == WAY_WATCH;
+        return way != WAY_NONE && way != WAY_OFF;
 }
 
 static const Workqueue *find_queue(const Snapshot *s, const Device *d)
@@ -109,6 +108,9 @@ static int choose_submitter(const Device *d, Choice *c)
 
 static int choose_auto(const Device *d, Choice *c)
 {
+        if (d->iscsi->xmit.counted && d->iscsi->xmit.receives)
+                return leave(c, VERDICT_LEFT,
+                             strdup("iscsi_tcp.recv_from_iscsi_q keeps xmit_numa from being set"));
         if (d->iscsi->xmit.counted && device_knob(d, WRITER_ISCSI_XMIT_NUMA))
                 return add(c, WAY_WATCH, NULL);
         return leave(c, VERDICT_ABSENT,

@@ -16,7 +16,8 @@ typedef enum XmitWay {
         WAY_CPUMASK, /* the queue runs on the node that receives */
         WAY_NUMA,    /* a pool for each node: on the node that submits; up to 6.5 */
         WAY_SCOPE,   /* the same from 6.9 on */
-        WAY_WATCH,   /* pools and hint stay as they are, on every CPU */
+        WAY_WATCH,   /* pools and hint stay as they are, on every CPU, until a controller says otherwise */
+        WAY_BACK,    /* a controller has taken its step back: one pool, on every CPU */
         _XMIT_WAY_MAX,
 } XmitWay;
 
@@ -37,6 +38,10 @@ int iscsi_choose(const PlanBuilder *b, const Device *d, Choice *ret, Error *e);
 
 /* Whether a way sets the queue's cpumask. */
 bool way_holds_mask(XmitWay way);
+
+/* plugins/iscsi-auto.c: of WAY_WATCH what a controller has found, and the wish for one. Returns 0 or -ENOMEM.
+ */
+int iscsi_control(PlanBuilder *b, const Device *d, Choice *c);
 
 /* Plans a choice. Returns 0 or -ENOMEM. */
 int iscsi_plan_way(PlanBuilder *b, const Device *d, const Choice *c);

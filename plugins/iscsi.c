@@ -36,6 +36,7 @@ static const Target targets[_XMIT_WAY_MAX][TARGETS_MAX] = {
         [WAY_OFF] = { ONE_POOL },
         [WAY_CPUMASK] = { ONE_POOL },
         [WAY_HINT] = { { WRITER_ISCSI_XMIT_NUMA, "1", NULL } },
+        [WAY_BACK] = { { WRITER_ISCSI_XMIT_NUMA, "0", NULL } },
         [WAY_NUMA] = { { WRITER_ISCSI_XMIT_NUMA, "0", NULL }, { WRITER_WORKQUEUE_NUMA, "1", NULL } },
         [WAY_SCOPE] = { { WRITER_ISCSI_XMIT_NUMA, "0", NULL },
                         { WRITER_WORKQUEUE_SCOPE, "numa", NULL },
@@ -49,7 +50,8 @@ static const char *const effects[_XMIT_WAY_MAX] = {
         [WAY_CPUMASK] = "transmit work runs where the connection is received",
         [WAY_NUMA] = "transmit work runs on the node of the CPU that submits, by numa",
         [WAY_SCOPE] = "transmit work runs on the node of the CPU that submits, by affinity_scope",
-        [WAY_WATCH] = "transmit work runs on any CPU",
+        [WAY_WATCH] = "transmit work runs as it did, on any CPU",
+        [WAY_BACK] = "transmit work runs on any CPU",
 };
 
 /* What a look at one host came to. */
@@ -85,7 +87,7 @@ static int add_target(PlanBuilder *b, const Device *d, const Choice *c, const Ta
                             .desired = strdup(target->value),
                             .settable = k->settable,
                             .irq = -1,
-                            .reason = { .text = strdup(effects[c->way]) } };
+                            .reason = { .text = strf("%s%s", effects[c->way], c->why ? c->why : "") } };
         count(t, k->settable);
         return plan_add_change(b, d, k->role, c->setting, &change);
 }
@@ -183,7 +185,9 @@ static int plan_dynamic(PlanBuilder *b, const Device *d)
                 r = VERDICT(b, d, &c, VERDICT_ERROR, "%s: %s", e.where, e.text);
         else if (r >= 0 && c.way == WAY_NONE)
                 r = VERDICT(b, d, &c, c.state, "%s", c.why);
-        else if (r >= 0)
+        else if (r >= 0 && c.way == WAY_WATCH)
+                r = iscsi_control(b, d, &c);
+        if (r >= 0 && c.way != WAY_NONE)
                 r = iscsi_plan_way(b, d, &c);
         choice_clear(&c);
         return r;

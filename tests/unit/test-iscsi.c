@@ -385,6 +385,61 @@ static void auto_needs_counters(void **state)
         q = make(counts, "iscsi: {dynamic: auto}");
         assert_true(is_claimed(q));
         expect_changes(q, DYNAMIC, "iscsi_q=ff");
+        assert_int_equal(p->n_wishes, 0);
+        assert_int_equal(q->n_wishes, 1);
+        assert_string_equal(q->wishes[0].path, HOST "/xmit_numa");
+        assert_string_equal(q->wishes[0].counters, HOST "/xmit_stats");
+        assert_true(q->wishes[0].level == 0 && q->wishes[0].max == 1);
+}
+
+/* What a controller wants is planned; without one what is there stays. */
+static void auto_follows_its_controller(void **state)
+{
+        static const struct {
+                const char *now;
+                int target; /* -1 = none */
+                const char *changes;
+        } rows[] = { { "0", -1, "" }, { "1", -1, "" },           { "0", 1, "xmit_numa=1" },
+                     { "1", 1, "" },  { "1", 0, "xmit_numa=0" }, { "0", 0, "" } };
+
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+                const ControlTarget t = {
+                        .device = ID, .knob = DYNAMIC, .level = rows[i].target, .text = "found so"
+                };
+                _cleanup_(snapshot_freep) Snapshot *s = machine(1, "0-7");
+                _cleanup_(plan_freep) Plan *p = NULL;
+
+                patched(s, rows[i].now, rows[i].now);
+                p = make_with(s, "iscsi: {dynamic: auto}",
+                              (PlanInput) { .targets = &t, .n_targets = rows[i].target >= 0 });
+                expect_changes(p, DYNAMIC, rows[i].changes);
+                expect_verdict(p, DYNAMIC, *rows[i].changes ? VERDICT_CHANGES : VERDICT_RIGHT,
+                               rows[i].target >= 0 ? "auto: found so" : "no step was needed");
+        }
+}
+
+static void auto_stands_back(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = machine(1, "0-7"), *receives = machine(1, "0-7");
+        _cleanup_(plan_freep) Plan *held = NULL, *left = NULL, *p = NULL;
+        Strv devices = { 0 }, files = { 0 };
+
+        patched(s, "0", "0");
+        assert_int_equal(strv_add(&devices, ID), 0);
+        assert_int_equal(strv_add(&files, HOST "/xmit_numa"), 0);
+        held = make_with(s, "iscsi: {dynamic: auto}", (PlanInput) { .held = &devices });
+        assert_int_equal(held->n_wishes, 0);
+        expect_verdict(held, DYNAMIC, VERDICT_HELD, NULL);
+        left = make_with(s, "iscsi: {dynamic: auto}", (PlanInput) { .left = &files });
+        assert_int_equal(left->n_wishes, 0);
+        expect_verdict(left, DYNAMIC, VERDICT_RIGHT, "left to others");
+        patched(receives, "0", "0");
+        xmit(receives)->receives = true;
+        p = make(receives, "iscsi: {dynamic: auto}");
+        assert_int_equal(p->n_wishes, 0);
+        expect_verdict(p, DYNAMIC, VERDICT_LEFT, "recv_from_iscsi_q");
+        strv_clear(&devices);
+        strv_clear(&files);
 }
 
 static void expect_transmit(const Snapshot *s, const char *word, VerdictState state, const char *part,
@@ -451,6 +506,8 @@ int main(void)
                 cmocka_unit_test(never_touched),
                 cmocka_unit_test(only_what_is_asked_for),
                 cmocka_unit_test(auto_needs_counters),
+                cmocka_unit_test(auto_follows_its_controller),
+                cmocka_unit_test(auto_stands_back),
                 cmocka_unit_test(inline_only_where_it_is_safe),
                 cmocka_unit_test(inline_that_is_not_offered),
         };
