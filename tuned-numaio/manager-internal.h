@@ -141,7 +141,6 @@ struct Manager {
         Monitor *monitor; /* NULL off the live machine */
         IrqbalanceWatch *irqbalance;
         IrqbalanceState irqbalance_seen; /* at the last look */
-        bool irqbalance_error_told;
         Bans bans;
         Api *api;
         Schedule schedule;
@@ -151,23 +150,22 @@ struct Manager {
         pid_t writer_pid; /* of the stand-in's child, 0 = none */
         sd_event_source *writer_source;
         Applier *applier;
-        bool ledger_read;
         unsigned vain;              /* tries to reach a writer since one was last reached */
         bool trouble[_TROUBLE_MAX]; /* was told, and goes on */
-        bool iscsi_asked;
+        bool ledger_read, iscsi_asked;
 
-        uint64_t round;        /* number of the round that runs or ran last */
-        unsigned round_passes; /* of this round */
-        bool in_round;
-        bool forced;       /* this round applies although the policy says ask */
+        uint64_t round;    /* number of the round that runs or ran last */
         Request *requests; /* the first one is being worked on while request_active */
         size_t n_requests;
-        bool request_active, stopping;
         Undo *undo; /* of the request to restore whose ledger is being read */
         size_t n_undo;
         Error request_error; /* what went wrong in the active request; code 0 = nothing */
 
-        bool ready_sent, overrun_logged, absent_told;
+        unsigned round_passes; /* of this round */
+        bool in_round;
+        bool forced; /* this round applies although the policy says ask */
+        bool request_active, stopping;
+        bool ready_sent, overrun_logged, absent_told, irqbalance_error_told;
         int look_error; /* why the last look failed, negative errno; 0 = it did not */
         uint64_t started, passes, writes;
 };

@@ -14,9 +14,10 @@ witness=/proc/irq/${REPLY%% *}/smp_affinity_list
 
 arguments() { printf 'IRQBALANCE_ARGS="-t 2 %s"\n' "$*" >/etc/default/irqbalance; }
 
-# irqbalance writes each interrupt that it finds after its start, or a SIGHUP, and not again before it has a reason.
-bait() { echo 7 >"$witness"; }
-took_bait() { ! file_is "$witness" 7; }
+# irqbalance writes each interrupt that it finds after its start, or a SIGHUP, and not again before it has a reason. It
+# writes one CPU, or those of one package: never these two.
+bait() { echo 1,6 >"$witness"; }
+took_bait() { ! file_is "$witness" 1,6; }
 
 # Print "PATH VALUE" for the settable vectors of the placed devices.
 placed_now() {
