@@ -7,7 +7,6 @@
 #include "plugins/plugin.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The cost of mapping memory for DMA behind an IOMMU: iova.depot, how many magazines of free IOVAs a group's
@@ -218,14 +217,11 @@ static long half(long level)
 
 static int read_counters(const Root *root, const char *path, ControlCounters *ret)
 {
-        _cleanup_(freep) char *text = NULL;
         IovaStats stats;
         IovaClass sum;
         int r;
 
-        r = root_read(root, &text, "%s", path);
-        if (r >= 0)
-                r = iova_stats_parse(text, &stats);
+        r = iova_stats_read_file(root, path, &stats);
         if (r < 0)
                 return r;
         sum = iova_stats_sum(&stats);

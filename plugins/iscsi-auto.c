@@ -3,7 +3,6 @@
 #include "plugins/iscsi-dynamic.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 /* iscsi.dynamic: auto, for a controller (control/control.h) that counts where transmit work ran. */
 
@@ -51,11 +50,9 @@ int iscsi_control(PlanBuilder *b, const Device *d, Choice *c)
 {
         const Knob *k = device_knob(d, WRITER_ISCSI_XMIT_NUMA);
         const ControlTarget *t = plan_target(b, d, DYNAMIC);
-        ControlWish w = { .knob = DYNAMIC,
-                          .kind = &xmit_control,
-                          .level = strtol(k->value, NULL, 10),
-                          .first = OFF,
-                          .max = ON };
+        ControlWish w = {
+                .knob = DYNAMIC, .kind = &xmit_control, .level = knob_number(k, OFF), .first = OFF, .max = ON
+        };
         int host = d->iscsi->host, r;
 
         if (plan_is_held(b, d))

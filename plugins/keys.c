@@ -7,9 +7,6 @@
 #define NODE_MAX 1023
 
 static const char *const node_words[] = { "spread", "leave", NULL };
-/* Of kernel/ and of a depot that is built with the kernel. */
-#define DEPOT_MAX 2048
-
 static const char *const iova_depot_words[] = { "keep", "auto", NULL };
 static const char *const iova_domain_words[] = { "keep", "lazy", NULL };
 static const char *const switch_words[] = { "on", "off", NULL };
@@ -30,10 +27,11 @@ const PolicyKey plugin_irq_keys[1] = {
 };
 
 const PolicyKey plugin_iova_keys[4] = {
-        { "depot", KEY_NUMBER, iova_depot_words, 1, DEPOT_MAX,
+        { "depot", KEY_NUMBER, iova_depot_words, 1, IOVA_DEPOT_MAX,
           "magazines that the IOVA depots of the device's IOMMU group keep; auto = as many as help, keep = "
           "as it is" },
-        { "depot_max", KEY_NUMBER, NULL, 1, DEPOT_MAX, "the most that depot: auto may set, 512 unless set" },
+        { "depot_max", KEY_NUMBER, NULL, 1, IOVA_DEPOT_MAX,
+          "the most that depot: auto may set, 512 unless set" },
         { "domain", KEY_ENUM, iova_domain_words, 0, 0,
           "lazy = the group's domain flushes what is unmapped in batches, keep = as it is" },
         { "cacheable_io", KEY_ENUM, switch_words, 0, 0,

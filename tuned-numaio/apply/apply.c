@@ -137,7 +137,7 @@ int applier_iscsi(Applier *a, ApplySocket got, void *userdata)
         return add(a, j);
 }
 
-int applier_ban(Applier *a, const char *socket, const char *list, ApplyBan done, void *userdata)
+int applier_ban(Applier *a, const char *socket, const char *list, ApplyAnswer done, void *userdata)
 {
         _cleanup_(job_freep) Job *j = NULL;
         int r;
@@ -147,12 +147,12 @@ int applier_ban(Applier *a, const char *socket, const char *list, ApplyBan done,
                 r = job_set_value(j, list);
         if (r < 0)
                 return r;
-        j->banned = done;
+        j->answered = done;
         j->userdata = userdata;
         return add(a, STEAL_PTR(j));
 }
 
-int applier_probe(Applier *a, ApplyBan done, void *userdata)
+int applier_probe(Applier *a, ApplyAnswer done, void *userdata)
 {
         Job *j;
         int r;
@@ -160,7 +160,7 @@ int applier_probe(Applier *a, ApplyBan done, void *userdata)
         r = job_new(WRITER_PROBE, NULL, NULL, &j);
         if (r < 0)
                 return r;
-        j->banned = done;
+        j->answered = done;
         j->userdata = userdata;
         return add(a, j);
 }
@@ -195,7 +195,7 @@ static void finish(Applier *a, Job *job, int error, const WriterReply *reply, in
                 return;
         case WRITER_BAN:
         case WRITER_PROBE:
-                j->banned(j->userdata, error, reply);
+                j->answered(j->userdata, error, reply);
                 return;
         case WRITER_HOLD:
         case WRITER_RELEASE:

@@ -47,13 +47,14 @@ int applier_list(Applier *a, ApplyEntry each, void *userdata);
 typedef void (*ApplySocket)(void *userdata, int fd);
 int applier_iscsi(Applier *a, ApplySocket got, void *userdata);
 
-/* Has irqbalance leave IRQs alone: list as of irq_list_format(), socket as in IrqbalanceState. done() gets 0
- * or a negative errno, and what the writer answered (NULL when the connection is lost). */
-typedef void (*ApplyBan)(void *userdata, int error, const WriterReply *reply);
-int applier_ban(Applier *a, const char *socket, const char *list, ApplyBan done, void *userdata);
+/* Gets 0 or a negative errno, and what the writer answered (NULL when the connection is lost). */
+typedef void (*ApplyAnswer)(void *userdata, int error, const WriterReply *reply);
+
+/* Has irqbalance leave IRQs alone: list as of irq_list_format(), socket as in IrqbalanceState. */
+int applier_ban(Applier *a, const char *socket, const char *list, ApplyAnswer done, void *userdata);
 
 /* Has the writer count, as WRITER_PROBE says. */
-int applier_probe(Applier *a, ApplyBan done, void *userdata);
+int applier_probe(Applier *a, ApplyAnswer done, void *userdata);
 
 /* Sends and receives as far as the socket allows, at most a few messages at once. Returns 0, or a negative
  * errno when the connection is lost (-EPIPE: the writer closed it, -EPROTO: it answered nonsense); every

@@ -18,9 +18,9 @@ typedef struct Job {
         CpuSet *untried;
         int last_cpu;
         char *whole;
-        ApplyEntry each; /* LIST */
-        ApplySocket got; /* ISCSI */
-        ApplyBan banned; /* BAN */
+        ApplyEntry each;      /* LIST */
+        ApplySocket got;      /* ISCSI */
+        ApplyAnswer answered; /* BAN, PROBE */
         void *userdata;
 } Job;
 

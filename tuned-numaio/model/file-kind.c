@@ -10,9 +10,6 @@
 #define DIGITS     "0123456789"
 #define NUMBER_MAX 9 /* digits; fits a long everywhere */
 
-/* Of a patched kernel: kernel/patches/6.1. */
-#define DEPOT_MAX 2048
-
 static const char *const depot_words[] = { "default", NULL };
 /* enum wq_affn_scope, from 6.6 on. */
 static const char *const scope_words[] = { "default", "cpu", "smt", "cache", "numa", "system", NULL };
@@ -27,7 +24,7 @@ static const FileKind kinds[] = {
         { WRITER_WORKQUEUE_STRICT, "iscsi.dynamic", FORM_NUMBER, 0, 1, NULL },
         { WRITER_ISCSI_XMIT_NUMA, "iscsi.dynamic", FORM_NUMBER, 0, 1, NULL },
         { WRITER_ISCSI_XMIT_INLINE, "iscsi.transmit", FORM_NUMBER, 0, 1, NULL },
-        { WRITER_IOVA_DEPOT, "iova.depot", FORM_NUMBER, 1, DEPOT_MAX, depot_words },
+        { WRITER_IOVA_DEPOT, "iova.depot", FORM_NUMBER, 1, IOVA_DEPOT_MAX, depot_words },
         { WRITER_IOMMU_TYPE, "iova.domain", FORM_WORD, 0, 0, type_words },
         { WRITER_BLOCK_MAX_SECTORS, "iova.cacheable_io", FORM_NUMBER, 1, 1 << 21, NULL },
 };

@@ -8,6 +8,9 @@
 /* The kinds of files that changes write, and how their values read: one row for each, for the plan, the book
  * of decisions and the writer alike. Errnos and forms are those of docs/architecture.md's table of files. */
 
+/* The highest limit of an IOVA depot that the patched kernel takes (kernel/patches/6.1). */
+#define IOVA_DEPOT_MAX 2048
+
 /* Numbers are part of the writer's protocol and of its ledger. */
 typedef enum WriterKind {
         WRITER_IRQ_AFFINITY = 1,  /* proc/irq/N/smp_affinity_list */

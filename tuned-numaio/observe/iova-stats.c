@@ -41,13 +41,20 @@ int iova_stats_parse(const char *text, IovaStats *ret)
         return 0;
 }
 
-int iova_stats_read(const Root *root, const char *group, IovaStats *ret)
+int iova_stats_read_file(const Root *root, const char *path, IovaStats *ret)
 {
         _cleanup_(freep) char *text = NULL;
         int r;
 
-        r = root_read(root, &text, "sys/kernel/iommu_groups/%s/iova_stats", group);
+        r = root_read(root, &text, "%s", path);
         return r < 0 ? r : iova_stats_parse(text, ret);
+}
+
+int iova_stats_read(const Root *root, const char *group, IovaStats *ret)
+{
+        _cleanup_(freep) char *path = strf("sys/kernel/iommu_groups/%s/iova_stats", group);
+
+        return path ? iova_stats_read_file(root, path, ret) : -ENOMEM;
 }
 
 static void add(IovaClass *to, const IovaClass *c)

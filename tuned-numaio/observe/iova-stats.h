@@ -14,6 +14,8 @@ int iova_stats_parse(const char *text, IovaStats *ret);
 /* Reads them. Returns 0, -ENOMEM, -EINVAL, or the file's error (-ENOENT: this kernel does not count;
  * -EOPNOTSUPP: the group's domain has no IOVA caches). */
 int iova_stats_read(const Root *root, const char *group, IovaStats *ret);
+/* The same of the file at a path below the root. */
+int iova_stats_read_file(const Root *root, const char *path, IovaStats *ret);
 
 /* All classes together. */
 IovaClass iova_stats_sum(const IovaStats *s);
