@@ -17,16 +17,16 @@ static const char *const scope_words[] = { "default", "cpu", "smt", "cache", "nu
 static const char *const type_words[] = { "DMA", "DMA-FQ", NULL };
 
 static const FileKind kinds[] = {
-        { WRITER_IRQ_AFFINITY, "irq.affinity", FORM_CPULIST, 0, 0, NULL },
-        { WRITER_WORKQUEUE_CPUMASK, "workqueue.cpumask", FORM_CPUMASK, 0, 0, NULL },
-        { WRITER_WORKQUEUE_NUMA, "iscsi.dynamic", FORM_NUMBER, 0, 1, NULL },
-        { WRITER_WORKQUEUE_SCOPE, "iscsi.dynamic", FORM_WORD, 0, 0, scope_words },
-        { WRITER_WORKQUEUE_STRICT, "iscsi.dynamic", FORM_NUMBER, 0, 1, NULL },
-        { WRITER_ISCSI_XMIT_NUMA, "iscsi.dynamic", FORM_NUMBER, 0, 1, NULL },
-        { WRITER_ISCSI_XMIT_INLINE, "iscsi.transmit", FORM_NUMBER, 0, 1, NULL },
-        { WRITER_IOVA_DEPOT, "iova.depot", FORM_NUMBER, 1, IOVA_DEPOT_MAX, depot_words },
-        { WRITER_IOMMU_TYPE, "iova.domain", FORM_WORD, 0, 0, type_words },
-        { WRITER_BLOCK_MAX_SECTORS, "iova.cacheable_io", FORM_NUMBER, 1, 1 << 21, NULL },
+        { WRITER_IRQ_AFFINITY, FORM_CPULIST, "irq.affinity", 0, 0, NULL },
+        { WRITER_WORKQUEUE_CPUMASK, FORM_CPUMASK, "workqueue.cpumask", 0, 0, NULL },
+        { WRITER_WORKQUEUE_NUMA, FORM_NUMBER, "iscsi.dynamic", 0, 1, NULL },
+        { WRITER_WORKQUEUE_SCOPE, FORM_WORD, "iscsi.dynamic", 0, 0, scope_words },
+        { WRITER_WORKQUEUE_STRICT, FORM_NUMBER, "iscsi.dynamic", 0, 1, NULL },
+        { WRITER_ISCSI_XMIT_NUMA, FORM_NUMBER, "iscsi.dynamic", 0, 1, NULL },
+        { WRITER_ISCSI_XMIT_INLINE, FORM_NUMBER, "iscsi.transmit", 0, 1, NULL },
+        { WRITER_IOVA_DEPOT, FORM_NUMBER, "iova.depot", 1, IOVA_DEPOT_MAX, depot_words },
+        { WRITER_IOMMU_TYPE, FORM_WORD, "iova.domain", 0, 0, type_words },
+        { WRITER_BLOCK_MAX_SECTORS, FORM_NUMBER, "iova.cacheable_io", 1, 1 << 21, NULL },
 };
 
 const FileKind *file_kind_find(uint32_t kind)

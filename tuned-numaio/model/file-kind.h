@@ -35,8 +35,8 @@ typedef enum ValueForm {
 
 typedef struct FileKind {
         WriterKind kind;
-        const char *knob; /* "irq.affinity": whose file it is, unless another knob says that it decides */
         ValueForm form;
+        const char *knob; /* "irq.affinity": whose file it is, unless another knob says that it decides */
         long min, max;
         const char *const *words; /* NULL-terminated; NULL = none */
 } FileKind;
