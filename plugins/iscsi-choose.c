@@ -114,9 +114,8 @@ static int choose_auto(const Device *d, Choice *c)
         if (d->iscsi->xmit.counted && device_knob(d, WRITER_ISCSI_XMIT_NUMA))
                 return add(c, WAY_WATCH, NULL);
         return leave(c, VERDICT_ABSENT,
-                     strf("auto needs the counters of xmit_stats, which kernel/ adds to Linux; "
-                          "\"numaioctl measure %s\" counts for a while",
-                          d->id));
+                     strdup("auto needs xmit_numa and the counters of xmit_stats, which kernel/ adds to "
+                            "Linux; on goes by the cpumask here"));
 }
 
 static int choose_mode(const PlanBuilder *b, const Device *d, Choice *c)
