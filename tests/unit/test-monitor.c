@@ -32,6 +32,9 @@ static void test_uevents_that_matter(void **state)
         assert_true(
                 uevent_is_relevant("block", "add", "/devices/virtual/nvme-subsystem/nvme-subsys0/nvme0n1"));
         assert_true(uevent_is_relevant("nvme", "change", "/devices/pci0000:40/0000:40:00.0/nvme/nvme0"));
+        assert_true(uevent_is_relevant("block", "add", "/devices/virtual/block/dm-0"));
+        assert_true(uevent_is_relevant("block", "change", "/devices/virtual/block/dm-12"));
+        assert_true(uevent_is_relevant("block", "remove", "/devices/virtual/block/dm-0"));
         assert_true(uevent_is_relevant("net", "move", "/devices/pci0000:20/0000:22:00.0/net/ens1"));
         assert_true(uevent_is_relevant("iscsi_session", "add", "/devices/platform/host4/session1/x"));
         assert_true(uevent_is_relevant("workqueue", "add", "/devices/virtual/workqueue/iscsi_q_4"));
@@ -48,6 +51,8 @@ static void test_uevents_that_do_not(void **state)
         assert_false(uevent_is_relevant("block", "add", SAS "/target0:0:0/0:0:0:0/block/sda/sda1"));
         assert_false(uevent_is_relevant("block", "add", "/devices/x/nvme/nvme0/nvme0n1/nvme0n1p2"));
         assert_false(uevent_is_relevant("block", "add", "/devices/virtual/block/loop0"));
+        assert_false(uevent_is_relevant("block", "change", "/devices/virtual/block/md0"));
+        assert_false(uevent_is_relevant("block", "add", "/devices/virtual/block/dm-0/dm-0p1"));
         assert_false(uevent_is_relevant("net", "add", "/devices/virtual/net/veth1"));
         assert_false(uevent_is_relevant("scsi", "bind", SAS "/target0:0:0/0:0:0:0"));
         assert_false(uevent_is_relevant("scsi", "change", SAS "/target0:0:0/0:0:0:0"));

@@ -6,6 +6,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#define VIRTUAL "/devices/virtual/"
+
 const char *const uevent_subsystems[] = {
         "pci",       "net",        "block",         "scsi_host",        "scsi_target",
         "scsi",      "iscsi_host", "iscsi_session", "iscsi_connection", "nvme",
@@ -45,11 +47,24 @@ static bool is_partition(const char *devpath)
         return isdigit((unsigned char)*rest);
 }
 
-/* "change" says that the device lives on with other properties: of these, only a controller that connected
- * again has new queues, and only a PCI function may have come out of a reset. */
-static bool change_matters(const char *subsystem)
+static bool begins_with(const char *text, const char *start)
 {
-        return streq(subsystem, "nvme") || streq(subsystem, "pci") || strncmp(subsystem, "iscsi_", 6) == 0;
+        return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* A device mapper target decides about the disks below it, which change with its table: iscsi.transmit. */
+static bool is_mapper(const char *devpath)
+{
+        return begins_with(devpath, VIRTUAL "block/dm-");
+}
+
+/* "change" says that the device lives on with other properties: of these, only a controller that connected
+ * again has new queues, only a PCI function may have come out of a reset, and only a device mapper target has
+ * other disks below it. */
+static bool change_matters(const char *subsystem, const char *devpath)
+{
+        return streq(subsystem, "nvme") || streq(subsystem, "pci") || begins_with(subsystem, "iscsi_") ||
+               is_mapper(devpath);
 }
 
 bool uevent_is_relevant(const char *subsystem, const char *action, const char *devpath)
@@ -58,11 +73,12 @@ bool uevent_is_relevant(const char *subsystem, const char *action, const char *d
                 return false;
         if (streq(action, "bind") || streq(action, "unbind"))
                 return streq(subsystem, "pci");
-        if (streq(action, "change") && !change_matters(subsystem))
+        if (streq(action, "change") && !change_matters(subsystem, devpath))
                 return false;
         if (streq(subsystem, "block"))
-                return !is_partition(devpath) && strncmp(devpath, "/devices/virtual/block/", 23) != 0;
+                return !is_partition(devpath) &&
+                       (is_mapper(devpath) || !begins_with(devpath, VIRTUAL "block/"));
         if (streq(subsystem, "net"))
-                return strncmp(devpath, "/devices/virtual/net/", 21) != 0;
+                return !begins_with(devpath, VIRTUAL "net/");
         return true;
 }
