@@ -33,14 +33,15 @@ static int read_counters(const Root *root, const char *path, ControlCounters *re
 /* On a machine with two nodes half of the runs are elsewhere by chance, and more with more nodes: a fifth is
  * well below that, and well above what a hint leaves that follows the NIC. It works at once or not at all, so
  * that a step which does not halve the share was in vain. What helps is not switched off again when the load
- * has gone: it costs nothing then. */
+ * has gone: it costs nothing then. 20 runs a second are 40 in a window, enough for a share; what an idle
+ * session sends by itself is far less. */
 static const ControlKind xmit_control = {
         .total = "runs",
         .bad = "remote",
         .pressure = "remote",
         .threshold = CONTROL_WHOLE / 5,
         .gain = CONTROL_WHOLE / 2,
-        .busy = 100,
+        .busy = 20,
         .up = switch_on,
         .down = NULL,
         .read = read_counters,
