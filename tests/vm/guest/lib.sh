@@ -100,6 +100,9 @@ file_is() {
 	read -r value <"$1" && [ "$value" = "$2" ]
 } 2>/dev/null
 
+# Print why the kernel refuses value $2 for file $1; nothing when it takes it.
+error_of() { { echo "$2" >"$1"; } 2>&1 | sed 's/.*: //'; }
+
 # --- CPU sets ------------------------------------------------------------------
 
 # Set REPLY to the CPUs of a list, each between blanks: "0-1,4" is " 0 1 4 ".
@@ -119,14 +122,14 @@ node_cpulist() {
 	read -r REPLY <"/sys/devices/system/node/node$1/cpulist" || true
 }
 
-# Set REPLY to the mask of a CPU list as the kernel prints it on this machine: "2-3" is "0c".
+# Set REPLY to the mask of a CPU list as the kernel prints it on this machine, of at most 32 CPUs: "2-3" of 8 is "0c".
 mask_of() {
-	local cpu mask=0
+	local cpu mask=0 cpus=(/sys/devices/system/cpu/cpu[0-9]*)
 	expand "$1"
 	for cpu in $REPLY; do
 		mask=$((mask | 1 << cpu))
 	done
-	printf -v REPLY %02x "$mask"
+	printf -v REPLY '%0*x' $(((${#cpus[@]} + 3) / 4)) "$mask"
 }
 
 # --- vectors -----------------------------------------------------------------------

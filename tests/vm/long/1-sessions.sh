@@ -13,11 +13,7 @@ session_placed() {
 } 2>/dev/null
 
 check "the service is ready" wait_for 60 ready
-check "a target is made in the namespace" make_target
-answers_to "$nic1"
-route_to "$nic1"
-systemctl start iscsid
-check "the target is discovered" iscsiadm -m discovery -t st -p $portal
+check "a target is made in the namespace, and discovered" find_target
 check "log-in" login
 check "the session is placed" wait_for 30 session_placed
 check "log-out" logout

@@ -7,58 +7,18 @@
 
 # shellcheck source=tests/vm/guest/iscsi.sh
 . /usr/lib/vm/iscsi.sh
-tracing=/sys/kernel/tracing
 
-# Set REPLY to "RUNS SHARE": how many times transmit work ran while all CPUs submit
-# for six seconds, and the percentage on the CPUs of list $1.
-transmit_share() {
-	local cpu pids=()
-	expand "$1"
-	echo >$tracing/trace
-	echo 1 >$tracing/tracing_on
-	for cpu in 0 1 2 3 4 5 6 7; do
-		timeout 6 taskset -c $cpu dd if="$disk" of=/dev/null bs=4k iflag=direct skip=$((cpu * 4096)) 2>/dev/null &
-		pids+=($!)
-	done
-	wait "${pids[@]}"
-	echo 0 >$tracing/tracing_on
-	REPLY=$(awk -v home="$REPLY" '
-		/function iscsi_xmitworker/ {
-			match($0, /\[[0-9]+\]/)
-			cpu = substr($0, RSTART + 1, RLENGTH - 2) + 0
-			n++
-			if (index(home, " " cpu " ")) local++
-			runs[cpu]++
-		}
-		END {
-			printf "%d %d", n, n ? int(100 * local / n) : -1
-			for (cpu = 0; cpu < 8; cpu++) printf " %d", runs[cpu]
-		}' $tracing/trace)
-}
-
-# Print the measurement in REPLY.
-note_share() {
-	local runs share by_cpu
-	read -r runs share by_cpu <<<"$REPLY"
-	note "transmit work $1: $share % of $runs runs on node 1 (by CPU: $by_cpu)"
-}
-
-check "a target is made in the namespace" make_target
+check "a target is made in the namespace, and discovered" find_target
 # The session keeps its address whichever way it goes; the target sends where it is told.
 ip addr add 10.9.1.1/32 dev "$nic2" 2>/dev/null
-answers_to "$nic1"
-route_to "$nic1"
-systemctl start iscsid
-check "the target is discovered" iscsiadm -m discovery -t st -p $portal
 
 # Before: a session that nobody looks after.
 have_daemon && systemctl stop tuned-numaio.service
 check "log-in" login
 check_eq "iscsi_q_$number may run anywhere" "$(<"$workqueues/iscsi_q_$number/cpumask")" ff
-transmit_share 2-3
-note_share "before"
-read -r runs before _ <<<"$REPLY"
-check "transmit work was seen" test "$runs" -ge 50
+check_transmit "before" 0-7 6
+share_on 2-3
+before=$REPLY
 check "less than 100 % of it ran on node 1" test "$before" -lt 100
 
 # After.
@@ -73,11 +33,9 @@ for wq in "$workqueues/scsi_tmf_$number" "$workqueues/iscsi_ctrl_$number:"*; do
 	! have_daemon || check "${wq##*/} goes to node 1" wait_for 10 file_is "$wq/cpumask" 0c
 done
 ! have_daemon || check_placed "the vectors of $nic1 are on node 1" $NIC1 2-3
-transmit_share 2-3
-note_share "after"
-read -r runs after _ <<<"$REPLY"
-check "transmit work was seen again" test "$runs" -ge 50
-check_eq "all of it ran on node 1 ($before % before)" "$after" 100
+check_transmit "after" 0-7 6
+share_on 2-3
+check_eq "all of it ran on node 1 ($before % before)" "$REPLY" 100
 
 # The route moves, and the target's answers with it.
 ! have_daemon || mark
@@ -90,11 +48,9 @@ if have_daemon; then
 else
 	echo 30 >"$workqueues/iscsi_q_$number/cpumask"
 fi
-transmit_share 4-5
-read -r runs share _ <<<"$REPLY"
-note "transmit work after the route moved: $share % of $runs runs on node 2"
-check "the session works over the other NIC" test "$runs" -ge 50
-check_eq "all of it ran on node 2" "$share" 100
+check_transmit "over the other NIC" 0-7 6
+share_on 4-5
+check_eq "all of it ran on node 2" "$REPLY" 100
 
 check "log-out" logout
 check "iscsi_q_$number is gone" wait_for 20 gone "$workqueues/iscsi_q_$number"
