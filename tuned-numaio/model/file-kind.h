@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* The kinds of files that changes write, and how their values read: one row for each, for the plan, the book of
- * decisions and the writer alike. What the kernel takes beyond these forms is never written. */
+/* The kinds of files that changes write, and how their values read: one row for each, for the plan, the book
+ * of decisions and the writer alike. What the kernel takes beyond these forms is never written. */
 
 /* The highest limit of an IOVA depot that the patched kernel takes (kernel/patches/6.1). */
 #define IOVA_DEPOT_MAX 2048
