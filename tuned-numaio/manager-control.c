@@ -223,15 +223,18 @@ static int arm(Manager *m)
         return r < 0 ? r : sd_event_source_set_enabled(m->control_timer, SD_EVENT_ONESHOT);
 }
 
-static void tell(const Controller *c)
+/* What a window came to; `news` is whether it decided about a step, or began one. */
+static void tell(const Controller *c, bool news)
 {
         const Control *n = &c->control;
+        const char *text = c->text ? c->text : "";
 
-        if (n->outcome == CONTROL_BACK || n->outcome == CONTROL_FAILED)
-                log_notice("%s: %s: %s", c->device, c->knob, c->text ? c->text : "");
+        if (news && (n->outcome == CONTROL_BACK || n->outcome == CONTROL_FAILED))
+                log_notice("%s: %s: %s", c->device, c->knob, text);
+        else if (n->wanted == n->level)
+                log_info("%s: %s: it stays at %ld: %s", c->device, c->knob, n->level, text);
         else
-                log_info("%s: %s: %ld is to be %ld: %s", c->device, c->knob, n->level, n->wanted,
-                         c->text ? c->text : "");
+                log_info("%s: %s: %ld is to be %ld: %s", c->device, c->knob, n->level, n->wanted, text);
 }
 
 /* Ends the window of one controller. Returns whether something is to be written. */
@@ -247,7 +250,7 @@ static bool end_window(Manager *m, Controller *c)
         changed = control_step(&c->control, known ? &w : NULL);
         if (changed || c->control.outcome != before) {
                 keep_evidence(m, c);
-                tell(c);
+                tell(c, c->control.outcome != before);
         }
         c->stepped = c->stepped || changed;
         begin_window(m, c);

@@ -101,14 +101,20 @@ static void it_takes_few_windows(void **state)
 static void it_shrinks_when_the_load_has_gone(void **state)
 {
         Control c = start(3, 3, 512);
+        _cleanup_(freep) char *high = NULL, *low = NULL;
 
         (void)run(&c, cliff, 5000, 100);
         assert_true(c.level > 6);
+        high = control_text(&c);
+        assert_null(strstr(high, "no load"));
         assert_int_equal(control_period(&c), CONTROL_WINDOW_USEC);
         assert_int_equal(run(&c, cliff, 0, 4), 0); /* a pause is no end */
         (void)run(&c, cliff, 0, 20);
         assert_int_equal(c.level, 3);
         assert_int_equal(c.outcome, CONTROL_KEPT); /* the evidence stays */
+        low = control_text(&c);
+        assert_non_null(strstr(low, "3 since there was no load; before, "));
+        assert_non_null(strstr(low, high));
         assert_int_equal(control_period(&c), CONTROL_IDLE_USEC);
         (void)run(&c, cliff, 5000, 20); /* and the load comes back */
         assert_true(c.level > 6);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "control/control.h"
 
+#include "basic/cleanup.h"
 #include "basic/strv.h"
 
 #include <stddef.h>
@@ -182,7 +183,8 @@ static double percent(const ControlWindow *w)
         return w->count.total ? 100.0 * (double)w->count.bad / (double)w->count.total : 0;
 }
 
-char *control_text(const Control *c)
+/* What became of the last step up. */
+static char *step_text(const Control *c)
 {
         const ControlKind *k = c->kind;
 
@@ -207,4 +209,21 @@ char *control_text(const Control *c)
                 break;
         }
         return strf("no step was needed so far");
+}
+
+/* Whether the load has ended since the last step up, and the level was lowered. */
+static bool has_shrunk(const Control *c)
+{
+        if (c->outcome == CONTROL_NOTHING || c->outcome == CONTROL_MEASURING)
+                return false;
+        return c->wanted < (c->outcome == CONTROL_KEPT ? c->to : c->from);
+}
+
+char *control_text(const Control *c)
+{
+        _cleanup_(freep) char *step = step_text(c);
+
+        if (!step || !has_shrunk(c))
+                return STEAL_PTR(step);
+        return strf("%ld since there was no load; before, %s", c->wanted, step);
 }
