@@ -64,6 +64,12 @@ check_empty() {
 	fi
 }
 
+# Print what the kernel has complained of since boot: failed assertions, the order of locks, sleeping where it must not,
+# broken objects. Stalls are not among them: an emulated guest on a busy machine has some.
+kernel_complaints() {
+	dmesg --notime | grep -E 'WARNING:|BUG|Oops|general protection|INFO: (task|trying|possible|suspicious)|FIX .*:' | head -n 20
+}
+
 # --- waiting -----------------------------------------------------------------
 
 now_ms() {

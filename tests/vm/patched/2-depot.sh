@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# The cliff: under one steady load, the share of allocations that miss the IOVA caches in the twelve seconds after each of
+# four limits of the depot was set. At 1 and 2 they go on missing; at 8 the depot fills, which takes misses, and at 32
+# there is nothing left to fill.
+
+# shellcheck source=tests/vm/guest/depot.sh
+. /usr/lib/vm/depot.sh
+
+limits=(1 2 8 32)
+declare -A missed
+note "$(nproc) CPUs, group ${group##*/} of type $(<"$group/type"), queue depth $(<"/sys/block/${hba_disk#/dev/}/device/queue_depth")"
+start_load 300
+# Empty caches miss until they have filled.
+sleep 15
+for limit in "${limits[@]}"; do
+	begin_window
+	echo "$limit" >"$group/iova_depot_max"
+	check_eq "the limit is $limit" "$(<"$group/iova_depot_max")" "$limit"
+	check "no depot holds more" test "$(fullest_depot)" -le "$limit"
+	sleep 12
+	end_window
+	missed[$limit]=$share
+	percent "$share"
+	note "limit $limit: $misses of $total allocations missed: $REPLY; $(fullest_depot) magazines in the depot"
+	check "there is a load at $limit" test "$total" -ge 2000
+done
+end_load
+check "at 1 more misses than at 2" test "${missed[1]}" -gt "${missed[2]}"
+check "at 2 at least twice as many as at 8" test "${missed[2]}" -ge $((2 * missed[8]))
+check "at 8 more than at 32" test "${missed[8]}" -gt "${missed[32]}"
+check "at 1 they are more than 10 %" test "${missed[1]}" -ge 1000
+check "at 32 less than 1 %" test "${missed[32]}" -lt 100
+echo default >"$group/iova_depot_max"
+check_empty "the kernel complained of nothing" "$(kernel_complaints)"
