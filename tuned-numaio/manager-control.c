@@ -237,39 +237,41 @@ static void tell(const Controller *c, bool news)
                 log_info("%s: %s: %ld is to be %ld: %s", c->device, c->knob, n->level, n->wanted, text);
 }
 
-/* Ends the window of one controller. Returns whether something is to be written. */
+/* Ends the window of one controller. Returns whether the plan is out of date: something is to be written, or
+ * its reasons tell an outcome that has passed. */
 static bool end_window(Manager *m, Controller *c)
 {
         ControlOutcome before = c->control.outcome;
         ControlWindow w = { .usec = manager_now(m) - c->begun };
         ControlCounters now;
-        bool known, changed;
+        bool known, changed, news;
 
         known = c->control.kind->read(m->root, c->counters, &now) >= 0;
         known = known && c->begun > 0 && control_between(&c->last, &now, &w.count);
         changed = control_step(&c->control, known ? &w : NULL);
-        if (changed || c->control.outcome != before) {
+        news = c->control.outcome != before;
+        if (changed || news) {
                 keep_evidence(m, c);
-                tell(c, c->control.outcome != before);
+                tell(c, news);
         }
         c->stepped = c->stepped || changed;
         begin_window(m, c);
-        return changed;
+        return changed || news;
 }
 
 static int on_control(sd_event_source *s, uint64_t usec, void *userdata)
 {
         Manager *m = userdata;
         uint64_t now = manager_now(m);
-        bool changed = false;
+        bool look = false;
 
         for (size_t i = 0; i < m->n_controllers; i++) {
                 Controller *c = &m->controllers[i];
 
                 if (c->control.state != CONTROL_WRITE && c->due <= now)
-                        changed = end_window(m, c) || changed;
+                        look = end_window(m, c) || look;
         }
-        if (changed)
+        if (look)
                 manager_look_soon(m);
         if (arm(m) < 0)
                 log_error("the controllers cannot go on: there is no timer");
