@@ -140,16 +140,6 @@ check_transmit() {
 	check "$1: transmit work was seen" test "$runs" -ge 50
 }
 
-# --- what the kernel says --------------------------------------------------------------------
-
-mark_kernel_log() { kernel_log=$(dmesg | wc -l); }
-
-# Print what the kernel complained of since the mark; $1 is a pattern of what is expected, or empty.
-kernel_complaints() {
-	dmesg | tail -n +$((kernel_log + 1)) | grep -E 'BUG:|WARNING:|INFO: |Call Trace|detected conn error|I/O error' |
-		grep -vE "${1:-^$}" | head -n 5
-}
-
 # --- what the daemon is told and says ----------------------------------------------------------
 
 policy=/etc/tuned-numaio/policies/vm.yaml

@@ -51,7 +51,6 @@ every_mask=$REPLY
 
 # --- values and errors -----------------------------------------------------------------------
 
-mark_kernel_log
 ! have_daemon || systemctl stop tuned-numaio.service
 check "the target is found" find_target
 check_eq "the parameters are off" "$(cat $parameters/{xmit_numa,blocking_xmit})" $'N\nN'
@@ -124,7 +123,7 @@ echo 0 >$parameters/xmit_numa
 # --- the daemon: on the node that receives ---------------------------------------------------------
 
 if ! have_daemon; then
-	check_empty "the kernel complained of nothing" "$(kernel_complaints '')"
+	check_empty "the kernel complained of nothing" "$(kernel_complaints)"
 	return 0
 fi
 set_policy all 'irq: {mode: leave}' 'workqueue: {cpumask: leave}' 'iscsi: {dynamic: off}'
@@ -187,7 +186,7 @@ check "xmit_numa is set" numa_is 1 1
 note "evidence: $(evidence '"\(.before.share * 1000 | round / 10) % elsewhere of \(.before.counters.runs) runs in \(.before.seconds) s before, \(.after.share * 1000 | round / 10) % of \(.after.counters.runs) after"')"
 check_eq "the evidence has both windows" "$(evidence '"\(.from) \(.to) \(.before.share > 0.2) \(.after.share * 2 <= .before.share)"')" \
 	"0 1 true true"
-check "it is explained" eval "numaioctl explain '$device~iscsi.dynamic' | grep -q '1 instead of 0 helped'"
+check "it is explained" wait_for 10 eval "numaioctl explain '$device~iscsi.dynamic' | grep -q '1 instead of 0 helped'"
 
 check "the session is restored" ctl restore "$device"
 check "as it was at first" numa_is 0 0
@@ -196,5 +195,5 @@ systemctl reload tuned-numaio.service
 check "everything is taken back" ctl apply
 check "log-out" logout
 check_all_placed
-check_empty "the kernel complained of nothing" "$(kernel_complaints '')"
+check_empty "the kernel complained of nothing" "$(kernel_complaints)"
 check_empty "the services logged no error" "$(service_errors)"
