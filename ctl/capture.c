@@ -8,6 +8,7 @@
 #include "ctl/sources.h"
 #include "ctl/tarfile.h"
 #include "observe/observe.h"
+#include "observe/symbols.h"
 
 #include <errno.h>
 #include <string.h>
@@ -68,6 +69,18 @@ static int put_beside(Collection *c, const Snapshot *s, Error *e)
         return r < 0 ? no_memory(e) : 0;
 }
 
+/* A plan may depend on what functions the kernel has. */
+static int put_symbols(const Root *root, Collection *c)
+{
+        SymbolMemo memo = { 0 };
+        char *text = NULL;
+        int r = symbols_ask(root, &memo);
+
+        if (r == 0)
+                r = symbols_excerpt(&memo, &text);
+        return r < 0 || !text ? r : collection_put(c, "proc/kallsyms", text, strlen(text));
+}
+
 static int collect(Root *root, Collection *c, Error *e)
 {
         _cleanup_(snapshot_freep) Snapshot *s = NULL;
@@ -80,6 +93,8 @@ static int collect(Root *root, Collection *c, Error *e)
         root_watch(root, NULL, NULL);
         if (r == 0)
                 r = collection_error(c);
+        if (r == 0)
+                r = put_symbols(root, c);
         if (r == -ENOMEM)
                 return no_memory(e);
         if (r < 0)

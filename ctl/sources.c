@@ -46,7 +46,8 @@ static const Source machine_sources[] = {
         { NET "/queues/*", "rps_cpus rps_flow_cnt xps_cpus xps_rxqs" },
         { NET "/bonding", "mode active_slave slaves miimon xmit_hash_policy" },
         { NET "/bridge", "stp_state" },
-        { "sys/class/scsi_host/*", "proc_name can_queue cmd_per_lun nr_hw_queues sg_tablesize state" },
+        { "sys/class/scsi_host/*", "proc_name can_queue cmd_per_lun nr_hw_queues sg_tablesize state "
+                                   "xmit_numa xmit_inline xmit_stats rx_cpu" },
         { "sys/class/iscsi_host/*", "netdev ipaddress hwaddress port_state port_speed" },
         { "sys/class/iscsi_session/*", "targetname ifacename state tpgt" },
         { "sys/class/iscsi_connection/*", "address port local_port state" },

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """check-captures-page.py PAGE SOURCES.c ANONYMISE.c CAPTURE.c: the page names what a capture is made of.
 
-Each file that SOURCES.c collects must lie below a path in the page's table, and each path there must have a file; each
-kind of thing that ANONYMISE.c replaces stands in the page; the folder in the tar file has the name that CAPTURE.c gives it.
+Each file that SOURCES.c collects, or CAPTURE.c puts together, must lie below a path in the page's table, and each path
+there must have a file; each kind of thing that ANONYMISE.c replaces stands in the page; the folder in the tar file has the
+name that CAPTURE.c gives it.
 """
 import re
 import sys
@@ -24,9 +25,11 @@ def main(page_path, sources_path, anonymise_path, capture_path):
     page = Path(page_path).read_text()
     part = re.search(r"## What is in it\n(.*?)\nNot in it", page, re.S)[1]
     named = {p.replace("*", "x") for p in re.findall(r"`([a-z][\w./*-]*)`", part) if "/" in p or p.endswith(".json")}
-    found = {p.replace("*", "x") for p in sources(Path(sources_path).read_text())}
+    capture = Path(capture_path).read_text()
+    made = re.findall(r'collection_put\(c, "([a-z][^"]*)"', capture)
+    found = {p.replace("*", "x") for p in [*sources(Path(sources_path).read_text()), *made]}
     kinds = re.findall(r'\[SECRET_\w+\] = "([^"]+)"', Path(anonymise_path).read_text())
-    top = re.search(r'#define TOP "([^"]+)"', Path(capture_path).read_text())[1]
+    top = re.search(r'#define TOP "([^"]+)"', capture)[1]
 
     errors = [f"missing: {path}" for path in sorted(found)
               if not any(path == n or path.startswith(n + "/") for n in named)]

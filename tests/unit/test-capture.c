@@ -93,6 +93,32 @@ static const Entry *expect(const Collection *c, const char *path, EntryType type
         return e;
 }
 
+/* Two names of 8 MB, without addresses; where nobody could read them there is no file. */
+static void has_the_symbols_that_count(void **state)
+{
+        Collection *c;
+        const Entry *e;
+        Machine m;
+
+        tree_init(&m);
+        put_machine(&m);
+        c = collected(&m);
+        e = collection_find(c, "proc/kallsyms");
+        assert_true(!e || !e->data);
+        collection_free(c);
+
+        tree_put(&m,
+                 "ffffffff81000000 T _stext\nffffffff81234560 t iova_depot_work_func\nffffffff81300000 T "
+                 "_etext\n",
+                 "proc/kallsyms");
+        c = collected(&m);
+        e = collection_find(c, "proc/kallsyms");
+        assert_non_null(e);
+        assert_string_equal(e->data, "0000000000000000 t iova_depot_work_func\n");
+        collection_free(c);
+        machine_done(&m);
+}
+
 static void takes_what_it_is_told_of(void **state)
 {
         _cleanup_(collection_freep) Collection *c = NULL;
@@ -282,6 +308,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(has_all_that_observe_reads),
+                cmocka_unit_test(has_the_symbols_that_count),
                 cmocka_unit_test(takes_what_it_is_told_of),
                 cmocka_unit_test(what_vanishes_is_left_out),
                 cmocka_unit_test(what_is_left_is_named),

@@ -2,6 +2,8 @@
 #include "observe/symbols.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const names[_KERNEL_SYMBOL_MAX] = {
@@ -47,5 +49,28 @@ int symbols_ask(const Root *root, SymbolMemo *memo)
                 return r;
         m.told = r >= 0 || r == -ECANCELED;
         *memo = m;
+        return 0;
+}
+
+int symbols_excerpt(const SymbolMemo *memo, char **ret)
+{
+        char *text = NULL;
+        size_t size = 0;
+        FILE *f;
+
+        *ret = NULL;
+        if (!memo->told)
+                return 0;
+        f = open_memstream(&text, &size);
+        if (!f)
+                return -ENOMEM;
+        for (size_t i = 0; i < _KERNEL_SYMBOL_MAX; i++)
+                if (memo->has[i])
+                        fprintf(f, "0000000000000000 t %s\n", names[i]);
+        if (fclose(f) < 0) {
+                free(text);
+                return -ENOMEM;
+        }
+        *ret = text;
         return 0;
 }

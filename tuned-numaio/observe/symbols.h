@@ -25,3 +25,7 @@ typedef struct SymbolMemo {
 /* Reads the symbols when the memo has none: 8 MB, once for each memo. Returns 0, also when they cannot be
  * told, or -ENOMEM. */
 int symbols_ask(const Root *root, SymbolMemo *memo);
+
+/* The symbols that the memo has, as lines of /proc/kallsyms without addresses: all that a copy of a machine
+ * needs of its 8 MB. Returns 0 with *ret = NULL when they could not be told, or -ENOMEM; the caller frees. */
+int symbols_excerpt(const SymbolMemo *memo, char **ret);
