@@ -142,6 +142,29 @@ static void it_goes_back_when_nothing_changes(void **state)
         assert_non_null(strstr(text, "did not help, so it went back: 20.00 % misses before, 20.00 % after"));
 }
 
+/* Misses fill what there is room for, and at low rates that takes a while. */
+static void it_waits_while_the_caches_fill(void **state)
+{
+        Control c = start(2, 2, 512), never;
+        ControlWindow before = window(800, 0.02, 1), filling = window(1800, 0.02, 0),
+                      full = window(1800, 0, 0);
+
+        assert_true(control_step(&c, &before));
+        control_written(&c, 0);
+        assert_false(control_step(&c, &filling));
+        for (unsigned i = 0; i < 5; i++)
+                assert_false(control_step(&c, &filling));
+        never = c;
+        assert_false(control_step(&c, &full));
+        assert_int_equal(c.outcome, CONTROL_KEPT);
+        assert_int_equal(c.level, 4);
+        assert_int_equal(control_share(&c.after), 0);
+
+        assert_true(control_step(&never, &filling)); /* it does not wait for ever */
+        assert_int_equal(never.outcome, CONTROL_BACK);
+        assert_int_equal(never.wanted, 2);
+}
+
 /* What did not help is tried again, ever more rarely. */
 static void it_tries_in_vain_ever_more_rarely(void **state)
 {
@@ -293,6 +316,7 @@ int main(void)
                 cmocka_unit_test(it_takes_few_windows),
                 cmocka_unit_test(it_shrinks_when_the_load_has_gone),
                 cmocka_unit_test(it_goes_back_when_nothing_changes),
+                cmocka_unit_test(it_waits_while_the_caches_fill),
                 cmocka_unit_test(it_tries_in_vain_ever_more_rarely),
                 cmocka_unit_test(a_little_less_is_not_enough),
                 cmocka_unit_test(no_step_without_reason),

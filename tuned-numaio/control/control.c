@@ -9,6 +9,7 @@
 #define IDLE_WINDOWS  5u   /* without load, before it shrinks */
 #define BLIND_WINDOWS 5u   /* without counters, before a step is taken back */
 #define FRESH_WINDOWS 5u   /* at low rates a magazine is full only now and then */
+#define FILL_WINDOWS  5u   /* without pressure, before a step counts as one in vain */
 #define REST_WINDOWS  30u  /* after a step in vain, doubled by each further one */
 #define REST_MAX      900u /* half an hour of load */
 
@@ -85,6 +86,7 @@ static bool grow(Control *c, const ControlWindow *w)
         c->after = (ControlWindow) { 0 };
         c->from = c->level;
         c->to = level;
+        c->filling = 0;
         c->outcome = CONTROL_MEASURING;
         return want(c, level);
 }
@@ -106,6 +108,9 @@ static bool judge(Control *c, const ControlWindow *w)
 
         if (!is_busy(c, w))
                 return go_back(c, CONTROL_UNDECIDED);
+        /* Without pressure there is room still: what goes wrong may be what fills it. */
+        if (control_share(w) > limit && w->count.pressure == 0 && c->filling++ < FILL_WINDOWS)
+                return false;
         c->after = *w;
         if (control_share(w) > limit)
                 return go_back(c, CONTROL_BACK);

@@ -7,8 +7,9 @@
 #include <stdint.h>
 
 /* A controller of one knob: while the device is busy and too much of what it does goes wrong, it moves the
- * knob one step, lets a window pass, measures one, and goes back when that did not help. When the load has
- * gone it shrinks again. Pure: windows come in, levels go out; docs/iova.md has the states. */
+ * knob one step, lets a window pass, measures one, or some more while what the step made room for still
+ * fills, and goes back when that did not help. When the load has gone it shrinks again. Pure: windows come
+ * in, levels go out; docs/iova.md has the states. */
 
 /* Windows: while something is under way, and while the device is idle. */
 #define CONTROL_WINDOW_USEC 2000000u
@@ -69,11 +70,12 @@ typedef struct Control {
         long wanted; /* what should be */
         long max;
         ControlState state;
-        unsigned idle;  /* windows without load in a row */
-        unsigned blind; /* windows that told nothing in a row */
-        unsigned fresh; /* windows for which the last sign of pressure still counts */
-        unsigned rest;  /* busy windows until the next step may be tried */
-        unsigned vain;  /* steps that did not help, in a row */
+        unsigned idle;    /* windows without load in a row */
+        unsigned blind;   /* windows that told nothing in a row */
+        unsigned filling; /* measured windows that a step in force still had room in */
+        unsigned fresh;   /* windows for which the last sign of pressure still counts */
+        unsigned rest;    /* busy windows until the next step may be tried */
+        unsigned vain;    /* steps that did not help, in a row */
         /* Evidence of the last step up. */
         ControlOutcome outcome;
         long from, to;

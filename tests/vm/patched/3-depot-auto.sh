@@ -65,7 +65,7 @@ sed 's/^/# journal: /' "$state/steps"
 check_empty "no step was told twice" "$(sort "$state/steps" | uniq -d)"
 writes_since_mark | grep -F "$limit" >"$state/limits"
 cut -d ' ' -f 4,5 "$state/limits" | sed 's/^/# written: /'
-check "there were writes up and down" test "$(wc -l <"$state/limits")" -ge 4
+check "there were writes up and down" test "$(wc -l <"$state/limits")" -ge 2
 check_eq "each has its line in the journal" "$(grep -cE ' is to be |, so it went back' "$state/steps")" "$(wc -l <"$state/limits")"
 check_eq "restore succeeds" "$(ctl restore "pci:$HBA1" >/dev/null && echo yes)" yes
 check_eq "the first value is in force" "$(<"$limit")" 1
