@@ -13,7 +13,7 @@
 #define LIMIT_MIN 8
 #define LIMIT_MAX 1024
 
-typedef enum Mode { MODE_TABLE, MODE_CASES, MODE_GUEST } Mode;
+typedef enum Mode { MODE_TABLE, MODE_CASES, MODE_GUEST, MODE_IN_TURN } Mode;
 
 typedef struct Options {
         LoadParameters load;
@@ -63,6 +63,8 @@ static const char *const help =
         "  --cases            tree operations under variations of the load, a line each\n"
         "  --guest            model beside the miss rates measured in a guest; of the\n"
         "                     options below only --seed counts\n"
+        "  --in-turn          misses at limits of 1, 2, 8, 32 and 128 in turn, 12 s each,\n"
+        "                     after 12 s at 32 with empty caches, as bench/depot measures\n"
         "  --cpus=N           CPUs that allocate (256)\n"
         "  --freeing=N        CPUs that free, spread over them (16)\n"
         "  --jobs=N           submitters (256)\n"
@@ -278,6 +280,13 @@ static void print_guest(const Options *o)
                         }
 }
 
+static void print_in_turn(const Options *o)
+{
+        print_load(&o->load);
+        printf("| | 1 | 2 | 8 | 32 | 128 |\n|---|---|---|---|---|---|\n");
+        print_guest_line(o->load);
+}
+
 static bool parse_number(const char *text, unsigned *ret)
 {
         char *end;
@@ -295,7 +304,7 @@ static bool parse_timer(const char *text, TimerCpu *ret)
         return *ret == TIMER_ANY || strcmp(text, "arming") == 0;
 }
 
-enum { ARG_CASES = 0x100, ARG_GUEST, ARG_STRICT, ARG_TIMER, ARG_MOVES, ARG_SEED, ARG_NUMBER };
+enum { ARG_CASES = 0x100, ARG_GUEST, ARG_IN_TURN, ARG_STRICT, ARG_TIMER, ARG_MOVES, ARG_SEED, ARG_NUMBER };
 
 static bool parse_option(Options *o, int c, const char *text)
 {
@@ -309,7 +318,8 @@ static bool parse_option(Options *o, int c, const char *text)
         switch (c) {
         case ARG_CASES:
         case ARG_GUEST:
-                o->mode = c == ARG_CASES ? MODE_CASES : MODE_GUEST;
+        case ARG_IN_TURN:
+                o->mode = c == ARG_CASES ? MODE_CASES : c == ARG_GUEST ? MODE_GUEST : MODE_IN_TURN;
                 return true;
         case ARG_STRICT:
                 p->lazy = false;
@@ -336,6 +346,7 @@ static bool parse(Options *o, int argc, char **argv)
         static const struct option options[] = {
                 { "cases", no_argument, NULL, ARG_CASES },
                 { "guest", no_argument, NULL, ARG_GUEST },
+                { "in-turn", no_argument, NULL, ARG_IN_TURN },
                 { "strict", no_argument, NULL, ARG_STRICT },
                 { "timer", required_argument, NULL, ARG_TIMER },
                 { "moves", required_argument, NULL, ARG_MOVES },
@@ -391,6 +402,9 @@ int main(int argc, char **argv)
                 break;
         case MODE_GUEST:
                 print_guest(&o);
+                break;
+        case MODE_IN_TURN:
+                print_in_turn(&o);
                 break;
         }
         return EXIT_SUCCESS;
