@@ -63,7 +63,7 @@ if ((largest >= 512)); then
 	check "split into 128 KiB they do" share_is '. < 0.3'
 fi
 
-check_eq "the client says it in words" "$(numaioctl measure "$id" | grep -cE '^ *(Allocations|Misses) ')" 2
+check_eq "the client says it in words" "$(numaioctl measure "$id" | grep -cE '^ *(Allocations|Misses): ')" 2
 echo '-:others/reads' >>$tracing/kprobe_events
 check "the writer answers on" ctl apply
 check_empty "the services logged no error" "$(service_errors)"
