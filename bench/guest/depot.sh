@@ -24,7 +24,7 @@ sample() {
 spread() { REPLY=$(sort -n | awk '{ v[NR] = $1 } END { print v[1], v[int(NR / 20) + 1], v[int(NR / 2) + 1], v[NR] }'); }
 
 misplace $HBA1 0
-start_load 300 --iodepth=21 --cpus_allowed=0-11 --cpus_allowed_policy=split
+start_reads 300 --iodepth=21 --cpus_allowed=0-11 --cpus_allowed_policy=split
 echo 32 >"$group/iova_depot_max"
 sleep 12
 for limit in 1 2 8 32 128; do
@@ -36,5 +36,5 @@ for limit in 1 2 8 32 128; do
 	note "depot $limit $total $misses $REPLY"
 	check "there is a load at $limit" test "$total" -ge 2000
 done
-end_load
+end_reads
 echo default >"$group/iova_depot_max"

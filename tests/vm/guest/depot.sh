@@ -52,8 +52,8 @@ window() { # SECONDS
 # Set REPLY to a share for people: 1068 is "10.68 %".
 percent() { printf -v REPLY '%d.%02d %%' $(($1 / 100)) $(($1 % 100)); }
 
-# start_load SECONDS [OPTION of fio...]: ends by itself, or by end_load.
-start_load() {
+# start_reads SECONDS [OPTION of fio...]: ends by itself, or by end_reads.
+start_reads() {
 	fio --name=load --filename="$hba_disk" --direct=1 --rw=randread --bs=8k --ioengine=libaio --iodepth=256 \
 		--numjobs=12 --group_reporting --time_based --runtime="$1" --output-format=json \
 		--output="$state/fio.json" "${@:2}" >"$state/fio.log" 2>&1 &
@@ -63,8 +63,8 @@ start_load() {
 # Print the value of a jq filter over what fio said; a line or two of its own may come before.
 of_load() { sed -n '/^{/,$p' "$state/fio.json" | jq -r "$1"; }
 
-# end_load [READS]: end it if it runs, and check what it did: at least so many reads (2,000), and all of them well.
-end_load() {
+# end_reads [READS]: end it if it runs, and check what it did: at least so many reads (2,000), and all of them well.
+end_reads() {
 	kill -INT "$load" 2>/dev/null
 	wait "$load"
 	check_eq "no read failed" "$(of_load '[.jobs[].error] | add')" 0

@@ -42,7 +42,7 @@ check "so are slab objects" grep -q '[ZP]' <(sed -n 's/.*slub_debug=\([A-Z]*\).*
 
 # --- the depot's limit ---------------------------------------------------------------------
 
-start_load 900 --numjobs=4
+start_reads 900 --numjobs=4
 sleep 10
 read_class 1
 before=$((alloc_cpu + alloc_depot + alloc_miss))
@@ -51,7 +51,7 @@ read_class 1
 note "$((alloc_cpu + alloc_depot + alloc_miss - before)) allocations of order 1 meanwhile"
 check "there was a load" test $((alloc_cpu + alloc_depot + alloc_miss - before)) -ge 1000
 check_empty "$changes changes of depot_max" "$(change_often $default_max 1 128 8 2 32)"
-end_load
+end_reads
 echo default >"$group/iova_depot_max"
 echo 32 >$default_max
 check_empty "all magazines are whole" "$(validate kmalloc-1k)"
@@ -65,10 +65,10 @@ systemctl start iscsid
 check "the target is discovered" iscsiadm -m discovery -t st -p $portal
 check "log-in" login
 hba_disk=$disk
-start_load 900 --numjobs=4
+start_reads 900 --numjobs=4
 sleep 5
 check_empty "$changes changes of xmit_numa" "$(change_often "/sys/class/scsi_host/host$number/xmit_numa" 1 0)"
-end_load 200
+end_reads 200
 check "log-out" logout
 
 # --- submitters that transmit ------------------------------------------------------------------
@@ -77,10 +77,10 @@ echo 1 >/sys/module/iscsi_tcp/parameters/blocking_xmit
 check "log-in with blocking_xmit" login
 hba_disk=$disk
 echo none >"/sys/block/${disk##*/}/queue/scheduler"
-start_load 900 --numjobs=4
+start_reads 900 --numjobs=4
 sleep 5
 check_empty "$changes changes of xmit_inline" "$(change_often "/sys/class/scsi_host/host$number/xmit_inline" 1 0)"
-end_load 200
+end_reads 200
 check "log-out" logout
 echo 0 >/sys/module/iscsi_tcp/parameters/blocking_xmit
 

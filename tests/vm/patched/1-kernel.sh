@@ -99,13 +99,13 @@ check "nothing is freed that was not allocated" test "$frees" -le "$after"
 depot_fills() { sleep 1 && [ "$(fullest_depot)" -ge 3 ]; }
 
 echo 128 >"$limit"
-start_load 120
+start_reads 120
 check "the depot fills" wait_for 40 depot_fills
 check_eq "a lower limit is taken under load" "$(written 1 "$limit")" OK
 check "and what is above it has gone when the write returns" test "$(fullest_depot)" -le 1
 echo 128 >"$limit"
 check "a higher one holds at once" wait_for 40 depot_fills
-end_load
+end_reads
 sleep 1 # what the flush queue holds
 full=$(fullest_depot)
 check_eq "the default's change trims the groups that follow it" "$(written default "$limit") $(written 1 $default_max)" "OK OK"

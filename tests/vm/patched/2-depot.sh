@@ -11,7 +11,7 @@
 limits=(1 2 8 32)
 declare -A missed
 note "$(nproc) CPUs, group ${group##*/} of type $(<"$group/type"), queue depth $(<"/sys/block/${hba_disk#/dev/}/device/queue_depth")"
-start_load 300
+start_reads 300
 # Empty caches miss until they have filled.
 sleep 15
 for limit in "${limits[@]}"; do
@@ -26,7 +26,7 @@ for limit in "${limits[@]}"; do
 	note "limit $limit: $misses of $total allocations missed: $REPLY; $(fullest_depot) magazines in the depot"
 	check "there is a load at $limit" test "$total" -ge 2000
 done
-end_load
+end_reads
 check "at 1 more misses than at 2" test "${missed[1]}" -gt "${missed[2]}"
 check "at 2 at least twice as many as at 8" test "${missed[2]}" -ge $((2 * missed[8]))
 check "at 8 more than at 32" test "${missed[8]}" -gt "${missed[32]}"

@@ -29,7 +29,7 @@ steps() { journalctl -u tuned-numaio.service --no-pager -o cat | grep -F "pci:$H
 check "the service is ready" wait_for 30 ready
 echo 1 >"$limit"
 mark
-start_load 300
+start_reads 300
 sleep 10
 window 4
 percent "$share"
@@ -56,7 +56,7 @@ note "measured: $(jq -c '.caches | {allocations, misses, dropped}' <<<"$measured
 
 # --- the load ends -------------------------------------------------------------------------
 
-end_load
+end_reads
 check "it shrinks to what it was" wait_for 90 file_is "$limit" 1
 note "$((waited_ms / 1000)) s after the load"
 wait_for 20 quiet
