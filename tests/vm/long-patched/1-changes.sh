@@ -35,6 +35,15 @@ change_often() {
 	note "$changes changes of ${file##*/} in $((SECONDS - start)) s" >&2
 }
 
+# change_session SETTING: change it of the session's host while the session's disk is read from.
+change_session() {
+	hba_disk=$disk
+	start_reads 900 --numjobs=4
+	sleep 5
+	check_empty "$changes changes of $1" "$(change_often "/sys/class/scsi_host/host$number/$1" 1 0)"
+	end_reads 200
+}
+
 exec {nothing}<> <(:)
 
 check "locks are checked" locks_are_checked
@@ -64,23 +73,15 @@ route_to "$nic1"
 systemctl start iscsid
 check "the target is discovered" iscsiadm -m discovery -t st -p $portal
 check "log-in" login
-hba_disk=$disk
-start_reads 900 --numjobs=4
-sleep 5
-check_empty "$changes changes of xmit_numa" "$(change_often "/sys/class/scsi_host/host$number/xmit_numa" 1 0)"
-end_reads 200
+change_session xmit_numa
 check "log-out" logout
 
 # --- submitters that transmit ------------------------------------------------------------------
 
 echo 1 >/sys/module/iscsi_tcp/parameters/blocking_xmit
 check "log-in with blocking_xmit" login
-hba_disk=$disk
 echo none >"/sys/block/${disk##*/}/queue/scheduler"
-start_reads 900 --numjobs=4
-sleep 5
-check_empty "$changes changes of xmit_inline" "$(change_often "/sys/class/scsi_host/host$number/xmit_inline" 1 0)"
-end_reads 200
+change_session xmit_inline
 check "log-out" logout
 echo 0 >/sys/module/iscsi_tcp/parameters/blocking_xmit
 
