@@ -278,7 +278,11 @@ static void show_iscsi(const json_t *iscsi)
         value_line("Connection", json_object_get(iscsi, "peer"));
         value_line("Through", json_object_get(iscsi, "via"));
         value_line("NIC", json_object_get(iscsi, "nic_device"));
-        value_line("Received on CPU", json_object_get(iscsi, "rx_cpu"));
+        if (json_is_integer(json_object_get(iscsi, "rx_node")))
+                line("Received on", "CPU %ld of node %ld", json_number_at(iscsi, "rx_cpu"),
+                     json_number_at(iscsi, "rx_node"));
+        else if (json_is_integer(json_object_get(iscsi, "rx_cpu")))
+                line("Received on", "CPU %ld", json_number_at(iscsi, "rx_cpu"));
         if (json_is_object(json_object_get(iscsi, "xmit")))
                 line("Transmitted", "%ld times on the node that receives, %ld times elsewhere",
                      json_number_at(iscsi, "xmit.local"), json_number_at(iscsi, "xmit.remote"));

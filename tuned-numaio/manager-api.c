@@ -4,7 +4,10 @@
 #include "basic/array.h"
 #include "basic/log.h"
 #include "config.h"
+#include "observe/iova-stats.h"
+#include "observe/iscsi-knobs.h"
 #include "plugins/plugin.h"
+#include "report/iommu.h"
 #include "report/report.h"
 
 #include <errno.h>
@@ -215,6 +218,21 @@ static json_t *with_baseline(const Manager *m, const Device *d, json_t *object)
         return object;
 }
 
+/* Replaces counters, which the snapshot has as they were at the last look, by what they are now. */
+static json_t *with_counters(const Manager *m, const Device *d, json_t *object)
+{
+        json_t *iscsi = json_object_get(object, "iscsi"), *iommu = json_object_get(object, "iommu");
+        IovaStats caches;
+        XmitFacts xmit;
+
+        if (json_is_object(iscsi) && d->iscsi->xmit.counted &&
+            observe_xmit_counters(m->root, d->iscsi->host, &xmit) >= 0)
+                json_object_update_new(iscsi, report_xmit(m->snapshot, &xmit));
+        if (json_is_object(iommu) && iova_stats_read(m->root, d->iommu->group, &caches) >= 0)
+                json_object_set_new(iommu, "caches", report_iova_stats(&caches));
+        return object;
+}
+
 static json_t *get_devices(void *userdata)
 {
         const Manager *m = userdata;
@@ -223,7 +241,8 @@ static json_t *get_devices(void *userdata)
         for (size_t i = 0; a && m->snapshot && i < m->snapshot->n_devices; i++) {
                 const Device *d = &m->snapshot->devices[i];
 
-                a = report_append(a, with_baseline(m, d, report_device(m->snapshot, m->plan, d)));
+                a = report_append(
+                        a, with_counters(m, d, with_baseline(m, d, report_device(m->snapshot, m->plan, d))));
         }
         return a;
 }
@@ -233,7 +252,9 @@ static json_t *get_device(void *userdata, const char *id)
         const Manager *m = userdata;
         const Device *d = m->snapshot ? snapshot_device(m->snapshot, id) : NULL;
 
-        return d ? with_baseline(m, d, report_device_details(m->snapshot, m->plan, d)) : json_null();
+        if (!d)
+                return json_null();
+        return with_counters(m, d, with_baseline(m, d, report_device_details(m->snapshot, m->plan, d)));
 }
 
 static json_t *get_decisions(void *userdata)

@@ -74,18 +74,27 @@ static bool is_true(const Root *root, const char *path)
         return root_read_value(root, &text, "%s", path) >= 0 && (*text == 'Y' || *text == '1');
 }
 
-static int read_host(const Root *root, const Device *d, XmitFacts *x)
+int observe_xmit_counters(const Root *root, int host, XmitFacts *x)
 {
         _cleanup_(freep) char *stats = NULL;
-        Strv names = { 0 };
         int r;
 
         x->rx_cpu = -1;
-        (void)root_read_int(root, &x->rx_cpu, HOST "/rx_cpu", d->iscsi->host, d->iscsi->host);
-        r = root_read_value(root, &stats, HOST "/xmit_stats", d->iscsi->host, d->iscsi->host);
+        x->counted = false;
+        (void)root_read_int(root, &x->rx_cpu, HOST "/rx_cpu", host, host);
+        r = root_read_value(root, &stats, HOST "/xmit_stats", host, host);
         if (r >= 0)
                 (void)xmit_stats_parse(stats, x);
-        if (r != -ENOMEM)
+        return r == -ENOMEM ? r : 0;
+}
+
+static int read_host(const Root *root, const Device *d, XmitFacts *x)
+{
+        Strv names = { 0 };
+        int r;
+
+        r = observe_xmit_counters(root, d->iscsi->host, x);
+        if (r >= 0)
                 r = root_list(root, &names, "%s", d->path);
         for (size_t i = 0; i < names.n; i++)
                 x->sessions += name_number(names.items[i], "session", NULL);

@@ -186,19 +186,33 @@ static json_t *xmit_runs(const XmitFacts *x)
         return json_pack("{s:I, s:I}", "local", (json_int_t)x->local, "remote", (json_int_t)x->remote);
 }
 
-static json_t *iscsi_facts(const IscsiFacts *f)
+json_t *report_xmit(const Snapshot *s, const XmitFacts *x)
 {
-        bool told = f && !f->offload && f->xmit.rx_cpu >= 0;
+        const Cpu *cpu = x->rx_cpu >= 0 ? snapshot_cpu(s, (unsigned)x->rx_cpu) : NULL;
+
+        return json_pack("{s:o, s:o, s:o}", "rx_cpu", number_or_null(x->rx_cpu, x->rx_cpu >= 0), "rx_node",
+                         number_or_null(cpu ? cpu->node : NODE_UNKNOWN, cpu && cpu->node != NODE_UNKNOWN),
+                         "xmit", xmit_runs(x));
+}
+
+static json_t *iscsi_facts(const Snapshot *s, const IscsiFacts *f)
+{
+        const XmitFacts none = { .rx_cpu = -1 };
+        json_t *o;
 
         if (!f)
                 return json_null();
-        return json_pack("{s:o, s:o, s:o, s:i, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "transport",
-                         report_text(f->transport), "iface", report_text(f->iface), "target",
-                         text_or_null(f->target), "host", f->host, "offload", f->offload, "local",
-                         report_text(f->local), "peer", report_text(f->peer), "netdev",
-                         report_text(f->netdev), "via", report_text(f->via), "nic", report_text(f->nic),
-                         "nic_device", report_text(f->nic_device), "rx_cpu",
-                         number_or_null(f->xmit.rx_cpu, told), "xmit", xmit_runs(&f->xmit));
+        o = json_pack("{s:o, s:o, s:o, s:i, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "transport",
+                      report_text(f->transport), "iface", report_text(f->iface), "target",
+                      text_or_null(f->target), "host", f->host, "offload", f->offload, "local",
+                      report_text(f->local), "peer", report_text(f->peer), "netdev", report_text(f->netdev),
+                      "via", report_text(f->via), "nic", report_text(f->nic), "nic_device",
+                      report_text(f->nic_device));
+        if (o && json_object_update_new(o, report_xmit(s, f->offload ? &none : &f->xmit)) < 0) {
+                json_decref(o);
+                return NULL;
+        }
+        return o;
 }
 
 json_t *report_device(const Snapshot *s, const Plan *p, const Device *d)
@@ -214,7 +228,7 @@ json_t *report_device(const Snapshot *s, const Plan *p, const Device *d)
                          "node_source", node_source_to_string(source), "node_text", node_text(d, v),
                          "netdevs", texts(&d->netdevs), "scsi_hosts", scsi_hosts(d), "disks",
                          texts(&d->disks), "vectors", vector_counts(s, d, node), "settable",
-                         settable_counts(s, d, node), "iscsi", iscsi_facts(d->iscsi));
+                         settable_counts(s, d, node), "iscsi", iscsi_facts(s, d->iscsi));
 }
 
 static json_t *vector(const Snapshot *s, const Vector *v, int node)

@@ -30,6 +30,10 @@ json_t *report_device(const Snapshot *s, const Plan *p, const Device *d);
  * local}], and `workqueues`: [{name, cpumask, cpus, per_cpu, numa, settable}]. */
 json_t *report_device_details(const Snapshot *s, const Plan *p, const Device *d);
 
+/* Of a software iSCSI host: {rx_cpu, rx_node, xmit: {local, remote}}, each null where the kernel does not
+ * tell. */
+json_t *report_xmit(const Snapshot *s, const XmitFacts *x);
+
 /* The node that was planned for; as observed where p is NULL. */
 int report_planned_node(const Plan *p, const Device *d);
 
