@@ -31,12 +31,17 @@ typedef struct Target {
         }
 
 /* In the order in which they are written. A kernel has either numa or the other two; xmit_numa brings numa
- * along, both ways. */
+ * along, both ways, and leaves the others alone: they say how near to the CPU that receives (kernel/'s patch
+ * for 6.12). */
 static const Target targets[_XMIT_WAY_MAX][TARGETS_MAX] = {
         [WAY_OFF] = { ONE_POOL },
         [WAY_CPUMASK] = { ONE_POOL },
-        [WAY_HINT] = { { WRITER_ISCSI_XMIT_NUMA, "1", NULL } },
-        [WAY_BACK] = { { WRITER_ISCSI_XMIT_NUMA, "0", NULL } },
+        [WAY_HINT] = { { WRITER_WORKQUEUE_SCOPE, "numa", NULL },
+                       { WRITER_WORKQUEUE_STRICT, "1", NULL },
+                       { WRITER_ISCSI_XMIT_NUMA, "1", NULL } },
+        [WAY_BACK] = { { WRITER_ISCSI_XMIT_NUMA, "0", NULL },
+                       { WRITER_WORKQUEUE_STRICT, "0", "numa" },
+                       { WRITER_WORKQUEUE_SCOPE, "default", "numa" } },
         [WAY_NUMA] = { { WRITER_ISCSI_XMIT_NUMA, "0", NULL }, { WRITER_WORKQUEUE_NUMA, "1", NULL } },
         [WAY_SCOPE] = { { WRITER_ISCSI_XMIT_NUMA, "0", NULL },
                         { WRITER_WORKQUEUE_SCOPE, "numa", NULL },

@@ -293,6 +293,33 @@ static void patched_kernel_follows_by_itself(void **state)
         expect(receives, "submitter", VERDICT_LEFT, "recv_from_iscsi_q", "", "iscsi_q=70 scsi_tmf=70");
 }
 
+/* There xmit_numa alone says near which CPU, and the queue's own files how near. */
+static void patched_kernel_with_scopes(void **state)
+{
+        const ControlTarget on = { .device = ID, .knob = DYNAMIC, .level = 1, .text = "" },
+                            off = { .device = ID, .knob = DYNAMIC, .level = 0, .text = "" };
+        _cleanup_(snapshot_freep) Snapshot *s = machine(1, "0-7"), *done = machine(1, "0-7");
+        _cleanup_(plan_freep) Plan *step = NULL, *back = NULL;
+
+        add_knob(s, WRITER_ISCSI_XMIT_NUMA, HOST, "xmit_numa", "0");
+        stock_scope(s, "default", "0", QUEUE_NOT_ORDERED);
+        xmit(s)->counted = true;
+        expect(s, "on", VERDICT_CHANGES, "by xmit_numa", "affinity_scope=numa affinity_strict=1 xmit_numa=1",
+               "scsi_tmf=70");
+        step = make_with(s, "iscsi: {dynamic: auto}", (PlanInput) { .targets = &on, .n_targets = 1 });
+        expect_changes(step, DYNAMIC, "affinity_scope=numa affinity_strict=1 xmit_numa=1");
+
+        add_knob(done, WRITER_ISCSI_XMIT_NUMA, HOST, "xmit_numa", "1");
+        stock_scope(done, "numa", "1", QUEUE_NOT_ORDERED);
+        xmit(done)->counted = true;
+        expect(done, "on", VERDICT_RIGHT, NULL, "", "scsi_tmf=70");
+        expect(done, "submitter", VERDICT_CHANGES, NULL, "xmit_numa=0", "scsi_tmf=70");
+        expect(done, "off", VERDICT_CHANGES, NULL, "xmit_numa=0 affinity_strict=0 affinity_scope=default",
+               "iscsi_q=70 scsi_tmf=70");
+        back = make_with(done, "iscsi: {dynamic: auto}", (PlanInput) { .targets = &off, .n_targets = 1 });
+        expect_changes(back, DYNAMIC, "xmit_numa=0 affinity_strict=0 affinity_scope=default");
+}
+
 /* With the node unknown only what needs none is done. */
 static void unknown_node(void **state)
 {
@@ -502,6 +529,7 @@ int main(void)
                 cmocka_unit_test(stock_follows_the_submitter),
                 cmocka_unit_test(modes_take_back_the_others),
                 cmocka_unit_test(patched_kernel_follows_by_itself),
+                cmocka_unit_test(patched_kernel_with_scopes),
                 cmocka_unit_test(unknown_node),
                 cmocka_unit_test(never_touched),
                 cmocka_unit_test(only_what_is_asked_for),
