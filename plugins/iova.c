@@ -139,24 +139,38 @@ static int want(const Ask *a, const Knob *k, const char *desired, char *text)
 
 /* --- iova.depot --- */
 
-/* What helps on a kernel without a limit; "" = nothing that is left to do. */
-static const char *what_else_helps(const Device *d)
+static bool has_large_requests(const Device *d)
 {
-        if (strcmp(d->iommu->type, "DMA") == 0)
-                return "; iova.domain: lazy helps here";
         for (size_t i = 0; i < d->n_knobs; i++)
                 if (d->knobs[i].kind == WRITER_BLOCK_MAX_SECTORS &&
                     knob_number(&d->knobs[i], 0) > CACHED_KIB_MAX)
-                        return "; its domain is lazy already, and iova.cacheable_io keeps its requests "
-                               "inside "
-                               "the sizes that are cached";
-        return "; its domain is lazy already";
+                        return true;
+        return false;
+}
+
+/* What helps on a kernel without a limit, and how to see whether it does; continues a sentence. NULL when
+ * memory is short. */
+static char *what_else_helps(const Device *d)
+{
+        const char *domain = strcmp(d->iommu->type, "DMA") == 0 ? "; iova.domain: lazy helps here"
+                             : *d->iommu->type                  ? "; its domain is lazy already"
+                                                                : "";
+        const char *requests = has_large_requests(d) ? "; iova.cacheable_io: on keeps its requests inside "
+                                                       "the sizes that are cached"
+                                                     : "";
+
+        /* Where the type is not told, nobody measures. */
+        return *d->iommu->type ? strf("%s%s; \"numaioctl measure %s\" counts what misses the caches", domain,
+                                      requests, d->id)
+                               : strdup(requests);
 }
 
 static int absent_depot(const Ask *a)
 {
-        const char *more = what_else_helps(a->device);
+        _cleanup_(freep) char *more = what_else_helps(a->device);
 
+        if (!more)
+                return -ENOMEM;
         switch (plan_snapshot(a->builder)->depot) {
         case DEPOT_SELF_SCALING:
                 return VERDICT(
@@ -254,17 +268,28 @@ static long depot_max(const Ask *a)
         return is_narrow(a->device) && max >= DMA32_DEPOT ? DMA32_DEPOT - 1 : max;
 }
 
+/* The most that auto sets, and what that can cost; continues a sentence. NULL when memory is short. */
+static char *depot_max_text(const Ask *a)
+{
+        long max = depot_max(a);
+
+        return strf("at most %ld are set, which can take %.1f MiB of memory and %.1f GiB of IOVA space%s",
+                    max, iova_depot_mib(max), iova_depot_space_gib(max),
+                    is_narrow(a->device) ? ": the device's DMA is 32 bits wide, 4 GiB in all" : "");
+}
+
 static int control_depot(const Ask *a, const Knob *k)
 {
+        const long level = knob_number(k, plan_snapshot(a->builder)->depot_max);
         const ControlTarget *t = plan_target(a->builder, a->device, DEPOT);
         const IommuFacts *f = a->device->iommu;
-        ControlWish w = { .knob = DEPOT,
-                          .kind = &depot_control,
-                          .level = knob_number(k, plan_snapshot(a->builder)->depot_max),
-                          .max = depot_max(a) };
+        ControlWish w = { .knob = DEPOT, .kind = &depot_control, .level = level, .max = depot_max(a) };
+        _cleanup_(freep) char *most = depot_max_text(a), *cost = NULL;
         char number[24];
         int r;
 
+        if (!most)
+                return -ENOMEM;
         if (f->stats.n == 0 && !t)
                 return VERDICT(a, VERDICT_ABSENT,
                                "auto needs the counters of iova_stats, which IOMMU group %s lacks", f->group);
@@ -276,16 +301,13 @@ static int control_depot(const Ask *a, const Knob *k)
         r = plan_add_wish(a->builder, a->device, &w);
         if (r < 0)
                 return r;
+        cost = depot_text(a->device, t ? t->level : level);
+        if (!cost)
+                return -ENOMEM;
         if (!t)
-                return VERDICT(a, VERDICT_RIGHT,
-                               "auto: the limit of IOMMU group %s is %s, no step was needed so far", f->group,
-                               k->value);
-        {
-                _cleanup_(freep) char *cost = depot_text(a->device, t->level);
-
-                snprintf(number, sizeof(number), "%ld", t->level);
-                return want(a, k, number, cost ? strf("auto: %s; %s", t->text, cost) : NULL);
-        }
+                return VERDICT(a, VERDICT_RIGHT, "auto: %s; %s; %s", plan_no_target(a->builder), cost, most);
+        snprintf(number, sizeof(number), "%ld", t->level);
+        return want(a, k, number, strf("auto: %s; %s; %s", t->text, cost, most));
 }
 
 static int plan_depot(PlanBuilder *b, const Device *d)

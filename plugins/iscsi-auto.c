@@ -67,6 +67,6 @@ int iscsi_control(PlanBuilder *b, const Device *d, Choice *c)
                 return r;
         if (t)
                 c->way = t->level == ON ? WAY_HINT : WAY_BACK;
-        c->why = t ? strf("; auto: %s", t->text) : strdup("; auto: no step was needed so far");
+        c->why = strf("; auto: %s", t ? t->text : plan_no_target(b));
         return c->why ? 0 : -ENOMEM;
 }

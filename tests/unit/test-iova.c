@@ -96,19 +96,26 @@ static void planned_done(Planned *p)
         snapshot_free(p->snapshot);
 }
 
-static Planned make(const Machine *m, const char *set)
+static Planned make_of(const Machine *m, const char *yaml, PlanInput in)
 {
-        _cleanup_(freep) char *yaml =
-                strf("version: 1\nrules:\n  - name: r\n    match: {class: [hba, nvme]}\n"
-                     "    set: {%s}\n",
-                     set);
         Planned p = { 0 };
 
         assert_int_equal(policy_parse("p.yaml", yaml, strlen(yaml), &p.policy, NULL), 0);
         p.snapshot = tree_observe(m);
         assert_int_equal(plugins_complete(m->root, p.policy, &p.memo, p.snapshot), 0);
-        assert_int_equal(plan(&(PlanInput) { .snapshot = p.snapshot, .policy = p.policy }, &p.plan), 0);
+        in.snapshot = p.snapshot;
+        in.policy = p.policy;
+        assert_int_equal(plan(&in, &p.plan), 0);
         return p;
+}
+
+#define RULE "rules: [{name: r, match: {class: [hba, nvme]}, set: {%s}}]\n"
+
+static Planned make(const Machine *m, const char *set)
+{
+        _cleanup_(freep) char *yaml = strf("version: 1\n" RULE, set);
+
+        return make_of(m, yaml, (PlanInput) { 0 });
 }
 
 static void expect_verdict(const Planned *p, const char *device, const char *knob, VerdictState state,
@@ -289,6 +296,39 @@ static void narrow_dma_is_warned_of(void **state)
         assert_null(strstr(change(&few, "pci:" HBA "~iova.depot~iova_depot_max")->reason.text, "wide"));
 }
 
+/* What auto may come to is told before it does anything. */
+static void auto_tells_what_it_can_cost(void **state)
+{
+        const ControlTarget t = {
+                .device = "pci:" NVME, .knob = "iova.depot", .level = 64, .text = "found so"
+        };
+        _cleanup_(freep) char *most = NULL, *ask = NULL;
+        _cleanup_(planned_done) Planned p = { 0 }, stepped = { 0 }, asked = { 0 };
+        PlanInput in = { .targets = &t, .n_targets = 1 };
+        Machine *m = *state;
+
+        put_devices(m, "DMA\n");
+        put_depots(m, "32\n");
+        tree_put(m, "32\n", PCI "/" HBA "/dma_mask_bits");
+        tree_put(m, "64\n", PCI "/" NVME "/dma_mask_bits");
+        p = make(m, "iova: {depot: auto}");
+        expect_verdict(&p, NVME, "iova.depot", VERDICT_RIGHT, "32 magazines, which can take 1.7 MiB");
+        expect_verdict(&p, NVME, "iova.depot", VERDICT_RIGHT,
+                       "at most 512 are set, which can take 26.8 MiB of memory and 15.6 GiB of IOVA space");
+        expect_verdict(&p, HBA, "iova.depot", VERDICT_RIGHT, "at most 98 are set");
+        expect_verdict(&p, HBA, "iova.depot", VERDICT_RIGHT, "32 bits wide");
+        assert_int_equal(p.plan->wishes[0].max, 98);
+        most = strf("version: 1\n" RULE, "iova: {depot: auto, depot_max: 128}");
+        stepped = make_of(m, most, in);
+        expect_verdict(&stepped, NVME, "iova.depot", VERDICT_CHANGES, "auto: found so; ");
+        expect_verdict(&stepped, NVME, "iova.depot", VERDICT_CHANGES, "64 magazines, which can take 3.4 MiB");
+        expect_verdict(&stepped, NVME, "iova.depot", VERDICT_CHANGES, "at most 128 are set");
+        expect_verdict(&p, NVME, "iova.depot", VERDICT_RIGHT, "no step was needed so far");
+        ask = strf("version: 1\ndefaults: {apply: ask}\n" RULE, "iova: {depot: auto}");
+        asked = make_of(m, ask, (PlanInput) { 0 });
+        expect_verdict(&asked, NVME, "iova.depot", VERDICT_RIGHT, "no step is made without apply: auto");
+}
+
 /* A file that says so has the default's limit, and a controller begins from that. */
 static void auto_wishes_for_a_controller(void **state)
 {
@@ -331,6 +371,8 @@ static void absent_limits_are_explained(void **state)
         fixed = make(m, "iova: {depot: 128}");
         expect_verdict(&fixed, HBA, "iova.depot", VERDICT_ABSENT, "built in");
         expect_verdict(&fixed, HBA, "iova.depot", VERDICT_ABSENT, "iova.domain: lazy helps");
+        expect_verdict(&fixed, HBA, "iova.depot", VERDICT_ABSENT, "iova.cacheable_io: on keeps");
+        expect_verdict(&fixed, HBA, "iova.depot", VERDICT_ABSENT, "\"numaioctl measure pci:" HBA "\"");
         tree_put(m, "0000000000000000 T alloc_iova\n0000000000000000 t iova_depot_work_func\n",
                  "proc/kallsyms");
         scaling = make(m, "iova: {depot: 128}");
@@ -408,6 +450,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(a_policy_sets_limit_type_and_request_size, setup, teardown),
                 cmocka_unit_test_setup_teardown(what_is_so_already_is_right, setup, teardown),
                 cmocka_unit_test_setup_teardown(narrow_dma_is_warned_of, setup, teardown),
+                cmocka_unit_test_setup_teardown(auto_tells_what_it_can_cost, setup, teardown),
                 cmocka_unit_test_setup_teardown(auto_wishes_for_a_controller, setup, teardown),
                 cmocka_unit_test_setup_teardown(absent_limits_are_explained, setup, teardown),
                 cmocka_unit_test_setup_teardown(a_shared_group_is_nobodys, setup, teardown),

@@ -142,6 +142,12 @@ const ControlTarget *plan_target(const PlanBuilder *b, const Device *d, const ch
         return NULL;
 }
 
+const char *plan_no_target(const PlanBuilder *b)
+{
+        return policy_defaults(b->in->policy)->apply == APPLY_AUTO ? "no step was needed so far"
+                                                                   : "no step is made without apply: auto";
+}
+
 int plan_add_verdict(PlanBuilder *b, const Device *d, const char *plugin, const char *knob,
                      VerdictState state, const Home *home, const Setting *setting, const char *format, ...)
 {

@@ -60,6 +60,8 @@ int plan_add_claim(PlanBuilder *b, const Device *d, const char *plugin, const ch
 int plan_add_wish(PlanBuilder *b, const Device *d, ControlWish *w);
 /* What the controller of a knob wants; NULL = there is none, or it has not changed anything so far. */
 const ControlTarget *plan_target(const PlanBuilder *b, const Device *d, const char *knob);
+/* Why there is none, for the reason of a knob that wishes for a controller. Static. */
+const char *plan_no_target(const PlanBuilder *b);
 
 /* Adds the verdict of one plug-in for one device; text is copied. */
 int plan_add_verdict(PlanBuilder *b, const Device *d, const char *plugin, const char *knob,
