@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "writer/probe.h"
 
+#include "writer/tracefs.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/magic.h>
 #include <string.h>
-#include <sys/vfs.h>
 #include <time.h>
 
-#define TRACING  "sys/kernel/tracing"
 #define NAME     "tuned_numaio"
-#define INSTANCE TRACING "/instances/" NAME
+#define INSTANCE TRACEFS_INSTANCES "/" NAME
+/* It takes lines that are appended; opened otherwise it forgets everybody's probes. */
+#define KPROBE_EVENTS TRACEFS "/kprobe_events"
 
 /* kprobe_profile has no groups: the names of the events are the only ones of their kind. */
 static const struct {
@@ -23,69 +24,17 @@ static const struct {
         { "numaio_drop", "iova_magazine_free_pfns", true },
 };
 
-/* On the live machine no other files may be written, whatever is mounted where. */
-static int check_tracefs(const Root *root, int fd)
-{
-        struct statfs st;
-
-        if (!root_is_live(root))
-                return 0;
-        if (fstatfs(fd, &st) < 0)
-                return -errno;
-        return st.f_type == TRACEFS_MAGIC ? 0 : -EXDEV;
-}
-
-/* kprobe_events takes lines that are appended; opened otherwise it forgets everybody's probes. */
-static int put(const Root *root, const char *path, int flags, const char *text)
-{
-        _cleanup_(closep) int fd = root_open_file(root, O_WRONLY | O_NOFOLLOW | flags, "%s", path);
-        ssize_t n;
-        int r;
-
-        if (fd < 0)
-                return fd;
-        r = check_tracefs(root, fd);
-        if (r < 0)
-                return r;
-        n = write(fd, text, strlen(text));
-        if (n < 0)
-                return -errno;
-        return n == (ssize_t)strlen(text) ? 0 : -EIO;
-}
-
-static int in_instances(const Root *root, int (*act)(int folder, const char *name))
-{
-        _cleanup_(closep) int fd =
-                root_open_file(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, TRACING "/instances");
-        int r;
-
-        if (fd < 0)
-                return fd;
-        r = check_tracefs(root, fd);
-        return r < 0 ? r : act(fd, NAME) < 0 ? -errno : 0;
-}
-
-static int make(int folder, const char *name)
-{
-        return mkdirat(folder, name, 0700);
-}
-
-static int take_away(int folder, const char *name)
-{
-        return unlinkat(folder, name, AT_REMOVEDIR);
-}
-
 void probe_clean(const Root *root)
 {
-        if (!root_exists(root, INSTANCE) && !root_exists(root, TRACING "/events/" NAME))
+        if (!root_exists(root, INSTANCE) && !root_exists(root, TRACEFS "/events/" NAME))
                 return;
-        (void)put(root, INSTANCE "/events/" NAME "/enable", 0, "0");
-        (void)in_instances(root, take_away);
+        (void)tracefs_put(root, 0, INSTANCE "/events/" NAME "/enable", "0");
+        (void)tracefs_remove_instance(root, NAME);
         for (size_t i = 0; i < ARRAY_SIZE(probes); i++) {
                 char line[64];
 
                 snprintf(line, sizeof(line), "-:" NAME "/%s\n", probes[i].event);
-                (void)put(root, TRACING "/kprobe_events", O_APPEND, line);
+                (void)tracefs_put(root, O_APPEND, KPROBE_EVENTS, line);
         }
 }
 
@@ -97,7 +46,7 @@ static int add_probes(const Root *root)
                 char line[96];
 
                 snprintf(line, sizeof(line), "p:" NAME "/%s %s\n", probes[i].event, probes[i].function);
-                r = put(root, TRACING "/kprobe_events", O_APPEND, line);
+                r = tracefs_put(root, O_APPEND, KPROBE_EVENTS, line);
                 if (r < 0 && probes[i].optional)
                         r = 0;
         }
@@ -111,10 +60,10 @@ static int begin(const Root *root)
 
         r = add_probes(root);
         if (r >= 0)
-                r = in_instances(root, make);
+                r = tracefs_make_instance(root, NAME);
         if (r >= 0)
-                r = put(root, INSTANCE "/tracing_on", 0, "0");
-        return r < 0 ? r : put(root, INSTANCE "/events/" NAME "/enable", 0, "1");
+                r = tracefs_put(root, 0, INSTANCE "/tracing_on", "0");
+        return r < 0 ? r : tracefs_put(root, 0, INSTANCE "/events/" NAME "/enable", "1");
 }
 
 /* The hits of one event; -1 = it is not there. */
@@ -155,7 +104,7 @@ static int count(const Root *root, unsigned msec, ProbeCounts *ret)
                 return r;
         while (nanosleep(&left, &left) < 0 && errno == EINTR)
                 ;
-        r = root_read(root, &text, TRACING "/kprobe_profile");
+        r = root_read(root, &text, TRACEFS "/kprobe_profile");
         return r < 0 ? r : probe_parse(text, ret);
 }
 
