@@ -260,6 +260,12 @@ static void check_last(const Desk *d, const WriterRequest *q)
         case WRITER_BAN:
                 check_ban(d, q, error);
                 break;
+        case WRITER_RUNS_BEGIN: /* nothing runs on a copy */
+                FUZZ_REQUIRE(!d->tried && error == (table_is_queue(q->value) ? -EOPNOTSUPP : -EINVAL));
+                break;
+        case WRITER_RUNS_END:
+                FUZZ_REQUIRE(error == -ENODATA);
+                break;
         default:
                 FUZZ_REQUIRE(error == -EOPNOTSUPP);
         }

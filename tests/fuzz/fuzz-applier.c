@@ -78,7 +78,7 @@ static void on_socket(void *userdata, int fd)
         close(fd);
 }
 
-static void on_banned(void *userdata, int error, const WriterReply *p)
+static void on_answered(void *userdata, int error, const WriterReply *p)
 {
         Lie *l = userdata;
 
@@ -105,7 +105,7 @@ static int queue_set(Code *c, Lie *l)
 
 static void queue_work(Code *c, Lie *l)
 {
-        const unsigned what = code_below(c, 7);
+        const unsigned what = code_below(c, 9);
         int r;
 
         switch (what) {
@@ -125,8 +125,14 @@ static void queue_work(Code *c, Lie *l)
         case 5:
                 r = applier_iscsi(l->applier, on_socket, l);
                 break;
+        case 6:
+                r = applier_ban(l->applier, "run/irqbalance/irqbalance12.sock", "4,24-31", on_answered, l);
+                break;
+        case 7:
+                r = applier_runs_begin(l->applier, "iscsi_q_3", on_answered, l);
+                break;
         default:
-                r = applier_ban(l->applier, "run/irqbalance/irqbalance12.sock", "4,24-31", on_banned, l);
+                r = applier_runs_end(l->applier, on_answered, l);
         }
         if (r == 0)
                 l->queued++;

@@ -21,6 +21,9 @@ static const char *const values[] = {
 
 static const char *const bans[] = { "", "4,24-31", "0", "30", "4-2", "1-70000", "9,8" };
 
+static const char *const queues[] = { "iscsi_q_0",        "iscsi_q_12", "iscsi_q_", "iscsi_q_012",
+                                      "iscsi_q_1\" || 1", "nvme-wq",    "" };
+
 static void word(Code *c, const char *const *words, size_t n, char *room, size_t size)
 {
         code_word(c, words, n, room, size);
@@ -43,6 +46,8 @@ static void make_request(Code *c, WriterRequest *q, uint32_t op)
                 WORD(c, values, q->value);
         } else if (op == WRITER_BAN)
                 WORD(c, bans, q->value);
+        else if (op == WRITER_RUNS_BEGIN)
+                WORD(c, queues, q->value);
 }
 
 /* No message at all. Returns its size. */

@@ -75,3 +75,13 @@ bool table_is_socket(const char *path)
                 return false;
         return end > 0 && !path[end] && number[0] != '0';
 }
+
+bool table_is_queue(const char *name)
+{
+        char number[16];
+        int end = 0;
+
+        if (sscanf(name, "iscsi_q_%9[0-9]%n", number, &end) != 1 || name[end])
+                return false;
+        return number[0] != '0' || !number[1];
+}

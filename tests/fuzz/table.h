@@ -14,3 +14,5 @@ bool table_takes(uint32_t kind, const char *value);
 bool table_is_text(const char *s);
 /* Whether a path is one of irqbalance's sockets. */
 bool table_is_socket(const char *path);
+/* Whether a name is that of an iSCSI host's workqueue. */
+bool table_is_queue(const char *name);

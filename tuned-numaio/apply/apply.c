@@ -137,14 +137,15 @@ int applier_iscsi(Applier *a, ApplySocket got, void *userdata)
         return add(a, j);
 }
 
-int applier_ban(Applier *a, const char *socket, const char *list, ApplyAnswer done, void *userdata)
+/* Work whose answer goes to `done`; path and value NULL = "". */
+static int ask(Applier *a, WriterOp op, const char *path, const char *value, ApplyAnswer done, void *userdata)
 {
         _cleanup_(job_freep) Job *j = NULL;
         int r;
 
-        r = job_new(WRITER_BAN, NULL, socket, &j);
-        if (r >= 0)
-                r = job_set_value(j, list);
+        r = job_new(op, NULL, path, &j);
+        if (r >= 0 && value)
+                r = job_set_value(j, value);
         if (r < 0)
                 return r;
         j->answered = done;
@@ -152,17 +153,24 @@ int applier_ban(Applier *a, const char *socket, const char *list, ApplyAnswer do
         return add(a, STEAL_PTR(j));
 }
 
+int applier_ban(Applier *a, const char *socket, const char *list, ApplyAnswer done, void *userdata)
+{
+        return ask(a, WRITER_BAN, socket, list, done, userdata);
+}
+
 int applier_probe(Applier *a, ApplyAnswer done, void *userdata)
 {
-        Job *j;
-        int r;
+        return ask(a, WRITER_PROBE, NULL, NULL, done, userdata);
+}
 
-        r = job_new(WRITER_PROBE, NULL, NULL, &j);
-        if (r < 0)
-                return r;
-        j->answered = done;
-        j->userdata = userdata;
-        return add(a, j);
+int applier_runs_begin(Applier *a, const char *queue, ApplyAnswer done, void *userdata)
+{
+        return ask(a, WRITER_RUNS_BEGIN, NULL, queue, done, userdata);
+}
+
+int applier_runs_end(Applier *a, ApplyAnswer done, void *userdata)
+{
+        return ask(a, WRITER_RUNS_END, NULL, NULL, done, userdata);
 }
 
 /* Tells the caller how a piece of work ended, and frees it. `fd` and `reply` are what the writer answered. */
@@ -195,6 +203,8 @@ static void finish(Applier *a, Job *job, int error, const WriterReply *reply, in
                 return;
         case WRITER_BAN:
         case WRITER_PROBE:
+        case WRITER_RUNS_BEGIN:
+        case WRITER_RUNS_END:
                 j->answered(j->userdata, error, reply);
                 return;
         case WRITER_HOLD:

@@ -56,6 +56,10 @@ int applier_ban(Applier *a, const char *socket, const char *list, ApplyAnswer do
 /* Has the writer count, as WRITER_PROBE says. */
 int applier_probe(Applier *a, ApplyAnswer done, void *userdata);
 
+/* Has the writer begin to count an iSCSI host's transmit work, queue as for WRITER_RUNS_BEGIN, or end it. */
+int applier_runs_begin(Applier *a, const char *queue, ApplyAnswer done, void *userdata);
+int applier_runs_end(Applier *a, ApplyAnswer done, void *userdata);
+
 /* Sends and receives as far as the socket allows, at most a few messages at once. Returns 0, or a negative
  * errno when the connection is lost (-EPIPE: the writer closed it, -EPROTO: it answered nonsense); every
  * piece of work that was sent and not answered ends with -ECONNRESET then (whether it was done is not known),

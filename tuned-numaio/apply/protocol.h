@@ -32,6 +32,10 @@ typedef enum WriterOp {
                        * its socket   `path` ("" = it does not run), and for its policy script in any case */
         WRITER_PROBE, /* the fixed probe of probe.h for two seconds: `value` is "MSEC ALLOCATIONS MISSES
                        * DROPPED", the last one -1 when it cannot be told */
+        WRITER_RUNS_BEGIN, /* begin to count the runs of an iSCSI host's transmit work, of workqueue `value`
+                            * ("iscsi_q_3"): runs.h */
+        WRITER_RUNS_END,   /* end that: `value` is "MSEC CPU:RUNS CPU:RUNS ...". Dropped without one after
+                            * ten seconds, or with the connection. */
         _WRITER_OP_MAX,
 } WriterOp;
 

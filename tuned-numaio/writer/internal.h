@@ -5,6 +5,7 @@
 
 #include "apply/identity.h"
 #include "writer/ops.h"
+#include "writer/runs.h"
 #include "writer/writer.h"
 
 #include <stdio.h>
@@ -18,6 +19,7 @@ struct Writer {
         WriterReply reply; /* the one being made: too large for the stack */
         char *message;     /* room for one message and a byte more, so that a longer one shows */
         size_t tidy_at;    /* so many entries, and the ledger is searched for what is gone */
+        RunsCount runs;
 };
 
 static inline void put_text(char *array, size_t room, const char *from)

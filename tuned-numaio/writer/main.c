@@ -2,6 +2,7 @@
 #include "basic/log.h"
 #include "config.h"
 #include "writer/probe.h"
+#include "writer/runs.h"
 #include "writer/writer.h"
 
 #include <errno.h>
@@ -139,7 +140,16 @@ static void serve_peer(Service *s)
                 log_warning("Closed the connection: a message had another version or form");
         else if (r < 0)
                 log_warning("Closed the connection: %s", strerror(-r));
+        writer_drop(s->writer);
         close(STEAL_FD(s->peer));
+}
+
+/* For poll(2); -1 = nothing but the sockets gives it something to do. */
+static int wait_msec(const Service *s, bool changed)
+{
+        int own = s->full ? PAUSE_MSEC : changed ? 0 : -1, left = writer_msec_left(s->writer);
+
+        return own < 0 || (left >= 0 && left < own) ? left : own;
 }
 
 /* What the served peer sent comes first, its end too, so that a daemon that was restarted finds its place
@@ -153,7 +163,7 @@ static int run(Service *s)
                         { .fd = s->full ? -1 : s->listener, .events = POLLIN },
                         { .fd = s->peer, .events = POLLIN },
                 };
-                int n = poll(p, ARRAY_SIZE(p), s->full ? PAUSE_MSEC : changed ? 0 : -1), r = 0;
+                int n = poll(p, ARRAY_SIZE(p), wait_msec(s, changed)), r = 0;
 
                 if (n < 0 && errno != EINTR)
                         return -errno;
@@ -162,6 +172,8 @@ static int run(Service *s)
                 if (n == 0)
                         s->full = false;
                 changed = n > 0;
+                if (writer_msec_left(s->writer) == 0)
+                        writer_drop(s->writer);
                 if (n > 0 && p[1].revents)
                         serve_peer(s);
                 else if (n > 0)
@@ -208,6 +220,7 @@ static int start(Service *s, Error *e)
                 return error_set(e, r, NULL, "%s", strerror(-r));
         writer_set_log(s->writer, on_event, s);
         probe_clean(s->root);
+        runs_clean(s->root);
         return 0;
 }
 

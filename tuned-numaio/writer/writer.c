@@ -37,6 +37,7 @@ Writer *writer_free(Writer *w)
 {
         if (!w)
                 return NULL;
+        writer_drop(w);
         free(w->message);
         free(w);
         return NULL;
@@ -356,6 +357,25 @@ static int handle_probe(Writer *w)
         return r;
 }
 
+static int handle_runs_begin(Writer *w, const WriterRequest *q)
+{
+        if (!runs_is_queue(q->value)) {
+                writer_log_denied(w, q, -EINVAL);
+                return -EINVAL;
+        }
+        return root_is_live(w->root) ? runs_begin(&w->runs, w->root, q->value) : -EOPNOTSUPP;
+}
+
+int writer_msec_left(const Writer *w)
+{
+        return runs_msec_left(&w->runs);
+}
+
+void writer_drop(Writer *w)
+{
+        runs_drop(&w->runs, w->root);
+}
+
 static bool is_terminated(const char *s, size_t size)
 {
         return memchr(s, '\0', size);
@@ -403,6 +423,12 @@ int writer_handle(Writer *w, const WriterRequest *q, size_t size, WriterSend sen
                 break;
         case WRITER_PROBE:
                 r = handle_probe(w);
+                break;
+        case WRITER_RUNS_BEGIN:
+                r = handle_runs_begin(w, q);
+                break;
+        case WRITER_RUNS_END:
+                r = runs_end(&w->runs, w->root, w->reply.value, sizeof(w->reply.value));
                 break;
         default:
                 r = -EOPNOTSUPP;

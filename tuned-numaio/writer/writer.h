@@ -58,7 +58,7 @@ void writer_set_log(Writer *w, WriterLog log, void *userdata);
  *              object that was written is gone, or another one has its name now; it is forgotten
  * -E2BIG       the file's value is longer than WRITER_VALUE_MAX
  *
- * BAN: what irqbalance_hand_over() returns.
+ * BAN: what irqbalance_hand_over() returns. RUNS_BEGIN, RUNS_END: what runs_begin() and runs_end() return.
  *
  * SET of a path that the kernel refused before (-EIO, -EPERM, -EACCES) answers the same error without a try,
  * as long as the same object is behind it. SET that fails leaves the ledger as it was. RESTORE of a path
@@ -67,6 +67,11 @@ void writer_set_log(Writer *w, WriterLog log, void *userdata);
  * that is not held is no error. */
 typedef int (*WriterSend)(void *userdata, const WriterReply *reply, int fd);
 int writer_handle(Writer *w, const WriterRequest *request, size_t size, WriterSend send, void *userdata);
+
+/* Milliseconds until what RUNS_BEGIN began has to be dropped; -1 = there is nothing. writer_drop() drops it:
+ * to be called then, and when the connection has ended. */
+int writer_msec_left(const Writer *w);
+void writer_drop(Writer *w);
 
 /* Receives one message from a connected SOCK_SEQPACKET socket, blocking, and carries it out.
  * Returns 1, 0 when the peer has closed the connection, or a negative errno that ends it. */
