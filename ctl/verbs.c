@@ -44,7 +44,7 @@ const Verb verbs[] = {
           "/v1/decisions", machine_decisions, show_decisions },
         { "explain", "ID", "One decision: why, by which rule, and its history", VERB_POLICY, "GET",
           "/v1/decisions", machine_decision, show_decision },
-        { "measure", "DEVICE", "How often the IOVA caches of a device miss", VERB_IN_PATH, "POST",
+        { "measure", "DEVICE", "How often its IOVA caches miss, or where it transmits", VERB_IN_PATH, "POST",
           "/v1/measure", NULL, show_measured },
         { "watch", NULL, "Interrupts per second of each device, again and again", VERB_REPEATS, "GET",
           "/v1/rates", NULL, show_rates },

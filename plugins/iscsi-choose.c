@@ -114,8 +114,9 @@ static int choose_auto(const Device *d, Choice *c)
         if (d->iscsi->xmit.counted && device_knob(d, WRITER_ISCSI_XMIT_NUMA))
                 return add(c, WAY_WATCH, NULL);
         return leave(c, VERDICT_ABSENT,
-                     strdup("auto needs xmit_numa and the counters of xmit_stats, which kernel/ adds to "
-                            "Linux; on goes by the cpumask here"));
+                     strf("auto needs xmit_numa and the counters of xmit_stats, which kernel/ adds to Linux; "
+                          "on goes by the cpumask here, and numaioctl measure %s counts once",
+                          d->id));
 }
 
 static int choose_mode(const PlanBuilder *b, const Device *d, Choice *c)

@@ -23,7 +23,8 @@
  * it), manager-drift.c (what others change), manager-baseline.c (what devices were like at first),
  * manager-trouble.c (what failures have in common), manager-irqbalance.c (when another one moves interrupts),
  * manager-ban.c (what that one is told), manager-control.c (controllers), manager-measure.c (what somebody
- * asks for once), manager-rates.c (interrupts per second), manager-api.c (requests and their JSON). */
+ * asks for once; manager-measure.h), manager-rates.c (interrupts per second), manager-api.c (requests and
+ * their JSON). */
 
 typedef enum RequestKind { REQUEST_APPLY, REQUEST_RESTORE } RequestKind;
 
@@ -106,8 +107,11 @@ typedef struct Controller {
 /* numaioctl measure: one at a time. */
 typedef struct Measurement {
         ApiRequest *request; /* NULL = none */
-        char *device, *group;
-        IovaStats before;
+        char *device;
+        char *group;    /* of IOVA caches */
+        IovaStats iova; /* what its counters said at first */
+        int host;       /* of transmit work */
+        XmitFacts xmit; /* what xmit_stats said at first */
         uint64_t begun;
         sd_event_source *timer;
 } Measurement;

@@ -406,6 +406,7 @@ static void auto_needs_counters(void **state)
         stock_numa(s, "0");
         p = make(s, "workqueue: {cpumask: node}, iscsi: {dynamic: auto}");
         expect_verdict(p, DYNAMIC, VERDICT_ABSENT, "xmit_stats, which kernel/ adds");
+        expect_verdict(p, DYNAMIC, VERDICT_ABSENT, "numaioctl measure iscsi:default:iqn.2024-01.test:t1 ");
         assert_int_equal(p->n_changes, 0);
         assert_false(is_claimed(p));
         patched(counts, "0", "0");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "basic/array.h"
 #include "report/report.h"
+#include "report/xmit.h"
 #include "test.h"
 
 #include <errno.h>
@@ -235,6 +236,58 @@ static void any_bytes_become_text(void **state)
         assert_true(json_is_null(report_text(NULL)));
 }
 
+static void expect_json(json_t *got, const char *want)
+{
+        _cleanup_(freep) char *text = json_dumps(got, JSON_COMPACT | JSON_REAL_PRECISION(4));
+
+        assert_string_equal(text, want);
+        json_decref(got);
+}
+
+static json_t *by_cpu(const Snapshot *s, int node, const char *text, double want_seconds)
+{
+        double seconds = -1;
+        json_t *found = NULL;
+
+        assert_int_equal(report_xmit_runs_by_cpu(s, node, text, &seconds, &found), 0);
+        assert_true(seconds == want_seconds);
+        return found;
+}
+
+static void runs_are_told_by_node(void **state)
+{
+        _cleanup_(snapshot_freep) Snapshot *s = machine();
+
+        expect_json(report_xmit_runs(3, 1), "{\"runs\":4,\"local\":3,\"remote\":1,\"remote_share\":0.25,"
+                                            "\"node\":null,\"nodes\":[]}");
+        expect_json(report_xmit_runs(0, 0), "{\"runs\":0,\"local\":0,\"remote\":0,\"remote_share\":null,"
+                                            "\"node\":null,\"nodes\":[]}");
+        /* CPU 9 is on no node that is known. */
+        expect_json(by_cpu(s, 4, "5002 0:1 3:4 4:10 7:4 9:1", 5.002),
+                    "{\"runs\":20,\"local\":14,\"remote\":6,\"remote_share\":0.3,\"node\":4,"
+                    "\"nodes\":[{\"id\":0,\"runs\":5},{\"id\":4,\"runs\":14}]}");
+        expect_json(by_cpu(s, NODE_UNKNOWN, "5000 4:1", 5),
+                    "{\"runs\":1,\"local\":null,\"remote\":null,\"remote_share\":null,\"node\":null,"
+                    "\"nodes\":[{\"id\":0,\"runs\":0},{\"id\":4,\"runs\":1}]}");
+        expect_json(by_cpu(s, 0, "5000 ", 5),
+                    "{\"runs\":0,\"local\":0,\"remote\":0,\"remote_share\":null,\"node\":0,"
+                    "\"nodes\":[{\"id\":0,\"runs\":0},{\"id\":4,\"runs\":0}]}");
+}
+
+static void other_texts_are_refused(void **state)
+{
+        static const char *const wrong[] = { "",         "x",          "5000 4",      "5000 4:",
+                                             "5000 x:1", "5000 4:1 5", "5000 4:1,5:1" };
+        _cleanup_(snapshot_freep) Snapshot *s = machine();
+        double seconds = 7;
+        json_t *found = NULL;
+
+        for (size_t i = 0; i < ARRAY_SIZE(wrong); i++)
+                assert_int_equal(report_xmit_runs_by_cpu(s, 4, wrong[i], &seconds, &found), -EPROTO);
+        assert_null(found);
+        assert_true(seconds == 7);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -245,6 +298,8 @@ int main(void)
                 cmocka_unit_test(plans_tell_what_will_be),
                 cmocka_unit_test(a_policys_node_counts),
                 cmocka_unit_test(any_bytes_become_text),
+                cmocka_unit_test(runs_are_told_by_node),
+                cmocka_unit_test(other_texts_are_refused),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

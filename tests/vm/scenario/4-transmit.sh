@@ -90,7 +90,7 @@ if have_daemon; then
 	check "requests of the NVMe drive are small" wait_for 20 file_is "$requests" 128
 	set_policy all 'iscsi: {dynamic: auto}'
 	check_decision "dynamic: auto is absent, and what provides it is said" "$device~iscsi.dynamic" \
-		'^absent .*xmit_stats, which kernel/ adds'
+		'^absent .*xmit_stats, which kernel/ adds.* numaioctl measure iscsi:'
 
 	check "the session is restored" ctl restore "$device"
 	check "its queue is as it was at first" queue_is ff 0

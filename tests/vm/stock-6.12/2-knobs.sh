@@ -56,7 +56,7 @@ check "so it is explained" eval "numaioctl explain '$device~iscsi.transmit' | gr
 check_empty "no decision waits or failed" "$(bad_decisions)"
 set_policy all "$everything" 'iscsi: {dynamic: auto}'
 check_decision "dynamic: auto is absent, and what provides it is said" "$device~iscsi.dynamic" \
-	'^absent .*xmit_stats, which kernel/ adds'
+	'^absent .*xmit_stats, which kernel/ adds.* numaioctl measure iscsi:'
 
 check "all devices are restored" ctl restore
 check_empty "the knobs are as before the daemon wrote" "$(knobs | diff "$state/knobs" - | head -n 5)"
