@@ -414,6 +414,12 @@ static bool is_about(const Decision *d, const WriterReply *entry)
         return strcmp(d->device, entry->device) == 0 && has_role(d->id, strrchr(entry->id, '~') + 1);
 }
 
+/* Whether it was seen what is in force: the ledger knows less. */
+static bool is_looked_at(const Decision *d)
+{
+        return d->current != NULL;
+}
+
 int book_adopt(Book *b, const WriterReply *entry)
 {
         static const Reason reason = {
@@ -442,13 +448,13 @@ int book_adopt(Book *b, const WriterReply *entry)
         if (entry->flags & WRITER_REFUSED) {
                 d->state = DECISION_REFUSED;
                 d->error = entry->error;
-        } else {
+        } else if (!is_looked_at(d)) {
                 d->state = DECISION_APPLIED;
         }
         if (decision_set_string(&d->path, entry->path) < 0 ||
             (!d->reason.text && decision_set_reason(&d->reason, &reason) < 0))
                 return -ENOMEM;
-        if (*entry->set && (decision_set_string(&d->desired, entry->set) < 0 ||
+        if (*entry->set && ((!is_looked_at(d) && decision_set_string(&d->desired, entry->set) < 0) ||
                             decision_set_string(&d->set, entry->set) < 0))
                 return -ENOMEM;
         return *entry->first ? decision_set_string(&d->first, entry->first) : 0;

@@ -78,7 +78,9 @@ int book_result(Book *b, const ApplyResult *result, uint64_t now);
  * was taken, or none was found. To be asked before book_result(). Returns 0 or -ENOMEM. */
 int decision_note_full(const Decision *d, const ApplyResult *result, CpuSet **full);
 
-/* An entry of the ledger, found after a restart. */
+/* An entry of the ledger, found after a restart of this process or of the writer: the first value, and what
+ * was set. The state and what is desired follow it only where no plan has said better. Returns 0 or -ENOMEM.
+ */
 int book_adopt(Book *b, const WriterReply *entry);
 
 /* A path was put back to its first value, and counts as never written; or that failed with a negative errno,

@@ -163,6 +163,12 @@ static void adopted(void **state)
         d = look(b, "q0", "0", "4");
         assert_int_equal(book_adopt(b, entry), 0);
         assert_string_equal(d->reason.text, "so");
+        /* So is that it does not hold what was set. */
+        strcpy(entry->set, "5");
+        assert_int_equal(book_adopt(b, entry), 0);
+        assert_int_equal(d->state, DECISION_PLANNED);
+        assert_string_equal(d->desired, "4");
+        assert_string_equal(d->set, "5");
         free(entry);
 }
 
