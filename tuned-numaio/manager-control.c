@@ -7,6 +7,7 @@
 #include "report/evidence.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Timers run only while a plan wishes for a controller. One that has nothing to do looks every ten seconds,
@@ -175,23 +176,56 @@ static void begin_window(Manager *m, Controller *c)
         c->due = now + control_period(&c->control);
 }
 
-static void follow(Manager *m, Controller *c)
+/* Whether the round that has ended wrote what was wanted, without an error. */
+static bool was_taken(const Manager *m, const Controller *c, const Decision *d)
 {
+        char wanted[24];
+
+        snprintf(wanted, sizeof(wanted), "%ld", c->control.wanted);
+        return d && d->error >= 0 && d->round == m->round && d->tried && strcmp(d->tried, wanted) == 0;
+}
+
+/* What a window or a write came to; `news` is whether it decided about a step, or began one. */
+static void tell(const Controller *c, bool news)
+{
+        const Control *n = &c->control;
+        const char *text = c->text ? c->text : "";
+
+        if (news && (n->outcome == CONTROL_BACK || n->outcome == CONTROL_FAILED))
+                log_notice("%s: %s: %s", c->device, c->knob, text);
+        else if (n->wanted == n->level)
+                log_info("%s: %s: it stays at %ld: %s", c->device, c->knob, n->level, text);
+        else
+                log_info("%s: %s: %ld is to be %ld: %s", c->device, c->knob, n->level, n->wanted, text);
+}
+
+/* Returns whether the plan is out of date: the step is not in force, and its reason tells of one. */
+static bool follow(Manager *m, Controller *c)
+{
+        const long wanted = c->control.wanted;
         const Decision *d = book_find_path(m->book, c->path);
         const ControlWish *w = wish_of(m, c);
+        bool failed;
 
-        if (c->control.state == CONTROL_WRITE) {
-                if (w && w->level == c->control.wanted)
-                        control_written(&c->control, 0);
-                else if (d && d->error < 0)
-                        control_written(&c->control, d->error);
-                else
-                        return; /* something keeps it back; it is asked again when the next round ends */
-                keep_evidence(m, c);
-                begin_window(m, c);
+        if (c->control.state != CONTROL_WRITE) {
+                if (c->due == 0)
+                        begin_window(m, c);
+                return false;
         }
-        if (c->due == 0)
-                begin_window(m, c);
+        if (w && w->level == c->control.wanted)
+                control_written(&c->control, 0);
+        else if (d && d->error < 0)
+                control_written(&c->control, d->error);
+        else if (w && w->level == c->control.level && was_taken(m, c, d))
+                control_ignored(&c->control);
+        else
+                return false; /* something keeps it back; it is asked again when the next round ends */
+        keep_evidence(m, c);
+        begin_window(m, c);
+        failed = c->control.wanted != wanted;
+        if (failed)
+                tell(c, true);
+        return failed;
 }
 
 /* --- windows --- */
@@ -221,20 +255,6 @@ static int arm(Manager *m)
         if (r >= 0)
                 r = sd_event_source_set_time_accuracy(m->control_timer, idle ? 1000000 : 50000);
         return r < 0 ? r : sd_event_source_set_enabled(m->control_timer, SD_EVENT_ONESHOT);
-}
-
-/* What a window came to; `news` is whether it decided about a step, or began one. */
-static void tell(const Controller *c, bool news)
-{
-        const Control *n = &c->control;
-        const char *text = c->text ? c->text : "";
-
-        if (news && (n->outcome == CONTROL_BACK || n->outcome == CONTROL_FAILED))
-                log_notice("%s: %s: %s", c->device, c->knob, text);
-        else if (n->wanted == n->level)
-                log_info("%s: %s: it stays at %ld: %s", c->device, c->knob, n->level, text);
-        else
-                log_info("%s: %s: %ld is to be %ld: %s", c->device, c->knob, n->level, n->wanted, text);
 }
 
 /* Ends the window of one controller. Returns whether the plan is out of date: something is to be written, or
@@ -280,8 +300,12 @@ static int on_control(sd_event_source *s, uint64_t usec, void *userdata)
 
 void manager_follow_controls(Manager *m)
 {
+        bool look = false;
+
         for (size_t i = 0; i < m->n_controllers; i++)
-                follow(m, &m->controllers[i]);
+                look = follow(m, &m->controllers[i]) || look;
+        if (look)
+                schedule_event(&m->schedule, manager_now(m));
         if (arm(m) < 0)
                 log_error("the controllers cannot go on: there is no timer");
 }

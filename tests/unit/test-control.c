@@ -283,6 +283,51 @@ static void what_cannot_be_written_is_said(void **state)
         assert_false(control_step(&c, &busy)); /* not again at once */
 }
 
+static void expect_text(const Control *c, const char *part)
+{
+        _cleanup_(freep) char *text = control_text(c);
+
+        assert_non_null(text);
+        if (!strstr(text, part))
+                fail_msg("\"%s\" does not say \"%s\"", text, part);
+}
+
+/* The kernel takes the value, and goes on as before. */
+static void what_is_not_put_in_force_is_said(void **state)
+{
+        Control c = start(8, 8, 512);
+        ControlWindow busy = window(5000, 0.2, 3);
+
+        control_ignored(&c); /* nothing was to be written */
+        assert_int_equal(c.outcome, CONTROL_NOTHING);
+        assert_true(control_step(&c, &busy));
+        control_ignored(&c);
+        assert_int_equal(c.outcome, CONTROL_FAILED);
+        assert_int_equal(c.wanted, 8);
+        expect_text(&c, "16 was written and changed nothing: 8 is still in force");
+        for (unsigned i = 0; i < 29; i++)
+                assert_false(control_step(&c, &busy)); /* not again at once */
+        assert_true(control_step(&c, &busy));
+        control_written(&c, -EINVAL);
+        expect_text(&c, "16 instead of 8 could not be written");
+}
+
+static void a_step_that_cannot_be_taken_back_is_said(void **state)
+{
+        Control c = start(32, 32, 512);
+        ControlWindow w = window(5000, 0.2, 3);
+
+        assert_true(control_step(&c, &w));
+        control_written(&c, 0);
+        assert_false(control_step(&c, &w));
+        assert_true(control_step(&c, &w));
+        expect_text(&c, "so it went back");
+        control_ignored(&c);
+        assert_int_equal(c.outcome, CONTROL_BACK);
+        assert_int_equal(c.wanted, 64);
+        expect_text(&c, "but 32 was not put in force, 64 still is");
+}
+
 /* A switch: on and off, and never off by itself. */
 static long on(long level)
 {
@@ -325,6 +370,8 @@ int main(void)
                 cmocka_unit_test(counters_that_go_away_confuse_nothing),
                 cmocka_unit_test(counters_that_go_back_tell_nothing),
                 cmocka_unit_test(what_cannot_be_written_is_said),
+                cmocka_unit_test(what_is_not_put_in_force_is_said),
+                cmocka_unit_test(a_step_that_cannot_be_taken_back_is_said),
                 cmocka_unit_test(a_switch_is_turned_once),
         };
 

@@ -4,6 +4,7 @@
 #include "basic/cleanup.h"
 #include "basic/strv.h"
 
+#include <errno.h>
 #include <stddef.h>
 
 #define IDLE_WINDOWS  5u   /* without load, before it shrinks */
@@ -88,6 +89,7 @@ static bool grow(Control *c, const ControlWindow *w)
         c->to = level;
         c->filling = 0;
         c->outcome = CONTROL_MEASURING;
+        c->ignored = false;
         return want(c, level);
 }
 
@@ -166,6 +168,12 @@ void control_written(Control *c, int error)
         c->state = c->outcome == CONTROL_MEASURING ? CONTROL_SETTLE : CONTROL_WATCH;
 }
 
+void control_ignored(Control *c)
+{
+        c->ignored = c->state == CONTROL_WRITE && c->outcome == CONTROL_MEASURING;
+        control_written(c, -EIO);
+}
+
 uint64_t control_period(const Control *c)
 {
         bool done = c->state == CONTROL_WATCH && c->idle > 0 && (!c->kind->down || c->level <= c->base);
@@ -208,12 +216,21 @@ static char *step_text(const Control *c)
                 return strf("whether %ld instead of %ld helps could not be measured, so it went back", c->to,
                             c->from);
         case CONTROL_FAILED:
+                if (c->ignored)
+                        return strf("%ld was written and changed nothing: %ld is still in force", c->to,
+                                    c->from);
                 return strf("%ld instead of %ld could not be written", c->to, c->from);
         case CONTROL_NOTHING:
         case _CONTROL_OUTCOME_MAX:
                 break;
         }
         return strf("no step was needed so far");
+}
+
+/* Whether the step was to be taken back, and that could not be written. */
+static bool is_stuck(const Control *c)
+{
+        return (c->outcome == CONTROL_BACK || c->outcome == CONTROL_UNDECIDED) && c->wanted == c->to;
 }
 
 /* Whether the load has ended since the last step up, and the level was lowered. */
@@ -228,6 +245,8 @@ char *control_text(const Control *c)
 {
         _cleanup_(freep) char *step = step_text(c);
 
+        if (step && is_stuck(c))
+                return strf("%s; but %ld was not put in force, %ld still is", step, c->from, c->to);
         if (!step || !has_shrunk(c))
                 return STEAL_PTR(step);
         return strf("%ld since there was no load; before, %s", c->wanted, step);

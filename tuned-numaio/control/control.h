@@ -59,7 +59,7 @@ typedef enum ControlOutcome {
         CONTROL_BACK,      /* it did not: the level before it is in force again */
         CONTROL_UNDECIDED, /* the load ended, or the counters were lost, before that could be told: the same
                             */
-        CONTROL_FAILED,    /* it could not be written */
+        CONTROL_FAILED,    /* it could not be written, or was not put in force */
         _CONTROL_OUTCOME_MAX,
 } ControlOutcome;
 
@@ -78,6 +78,7 @@ typedef struct Control {
         unsigned vain;    /* steps that did not help, in a row */
         /* Evidence of the last step up. */
         ControlOutcome outcome;
+        bool ignored; /* of CONTROL_FAILED: it was written without an error */
         long from, to;
         ControlWindow before, after; /* after.usec 0 = not measured */
 } Control;
@@ -97,6 +98,8 @@ bool control_step(Control *c, const ControlWindow *w);
 /* What was wanted is in force (0), or cannot be written (a negative errno): then what was in force before is
  * wanted again. */
 void control_written(Control *c, int error);
+/* It was written without an error, and what was in force before still is: the same as an error. */
+void control_ignored(Control *c);
 
 /* How long the next window lasts. */
 uint64_t control_period(const Control *c);

@@ -19,6 +19,7 @@ struct Standin {
         CpuSet *managed; /* IRQ numbers; a number set like any other */
         CpuSet *full;    /* CPUs without a free vector */
         Strv refused;    /* workqueues whose mask cannot be set */
+        Strv ignored;    /* files whose writes succeed and change nothing */
         int managed_errno;
         bool blocking;   /* iSCSI sessions were created so that submitters may transmit */
         bool read_only;  /* as if /proc/irq and /sys were mounted so */
@@ -38,6 +39,7 @@ Standin *standin_free(Standin *s)
         cpuset_free(s->managed);
         cpuset_free(s->full);
         strv_clear(&s->refused);
+        strv_clear(&s->ignored);
         free(s->load);
         free(s);
         return NULL;
@@ -114,7 +116,8 @@ static int read_page(Standin *s, const json_t *page)
         s->managed_errno = strcmp(name, "EIO") == 0 ? -EIO : -EPERM;
         s->remapping = !json_is_false(remapping);
         if (read_numbers(page, "managed_irqs", &s->managed) < 0 ||
-            read_names(page, "refused_workqueues", &s->refused) < 0 || read_faults(s, page) < 0)
+            read_names(page, "refused_workqueues", &s->refused) < 0 ||
+            read_names(page, "ignored", &s->ignored) < 0 || read_faults(s, page) < 0)
                 return -EINVAL;
         return read_numbers(page, "full_cpus", &s->full);
 }
@@ -495,6 +498,8 @@ static int write_kind(Standin *s, WriterKind kind, const char *path, const char 
 {
         if (s->read_only)
                 return -EROFS;
+        if (strv_contains(&s->ignored, path))
+                return 0;
         switch (kind) {
         case WRITER_IRQ_AFFINITY:
                 return write_irq(s, path, value);

@@ -13,8 +13,9 @@
  * machine is like besides /sys and /proc stands in ROOT/standin.json: managed_irqs, managed_errno, remapping,
  * full_cpus, refused_workqueues (names), blocking (iSCSI sessions are: else -EOPNOTSUPP for xmit_inline); all
  * optional. xmit_numa brings the numa of its queue along. For tests: read_only (true: each write ends with
- * -EROFS), write_usec (how long each write takes). Where ROOT/standin.log is there at the start, each write
- * appends a line "write PATH OLD NEW" to it before, and "done PATH ERRNO" after. */
+ * -EROFS), ignored (paths whose writes succeed and change nothing), write_usec (how long each write takes).
+ * Where ROOT/standin.log is there at the start, each write appends a line "write PATH OLD NEW" to it before,
+ * and "done PATH ERRNO" after. */
 typedef struct Standin Standin;
 
 /* Refuses the live root, and a folder where the running kernel's /proc or /sys is mounted, with -EPERM;
