@@ -97,10 +97,18 @@ end_load() {
 
 # Count for $1 seconds: set runs, and by_cpu, an array.
 count_runs() {
-	local cpu n
+	begin_count
+	sleep "$1"
+	end_count
+}
+
+begin_count() {
 	echo >$tracing/trace
 	echo 1 >$tracing/tracing_on
-	sleep "$1"
+}
+
+end_count() {
+	local cpu n
 	echo 0 >$tracing/tracing_on
 	runs=0 by_cpu=()
 	while read -r cpu n; do
@@ -114,14 +122,20 @@ count_runs() {
 		END { for (cpu in n) print cpu, n[cpu] }' $tracing/trace)
 }
 
-# Set REPLY to the percentage of the runs on CPU list $1.
-share_on() {
+# Set REPLY to the number of runs on CPU list $1.
+runs_on() {
 	local cpu n=0
 	expand "$1"
 	for cpu in $REPLY; do
 		n=$((n + ${by_cpu[cpu]:-0}))
 	done
-	REPLY=$((runs ? 100 * n / runs : -1))
+	REPLY=$n
+}
+
+# The same as a percentage.
+share_on() {
+	runs_on "$1"
+	REPLY=$((runs ? 100 * REPLY / runs : -1))
 }
 
 # check_transmit WHEN CPULIST [SECONDS]: these CPUs submit, and work is seen. Sets runs and by_cpu.
