@@ -43,6 +43,14 @@ end_window() {
 	share=$((total > 0 ? 10000 * misses / total : 10000))
 }
 
+# window_of ALLOCATIONS: a window of at least so many, which a slow machine takes longer for, but not two minutes.
+window_of() {
+	local wanted=$1
+	enough() { sleep 0.5 && end_window && [ "$total" -ge "$wanted" ]; }
+	begin_window
+	wait_for 120 enough
+}
+
 window() { # SECONDS
 	begin_window
 	sleep "$1"
