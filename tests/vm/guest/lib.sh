@@ -169,6 +169,18 @@ is_managed() {
 	esac
 }
 
+# Print "DEVICE NAME" for each of them, sorted: of device $1, or of all placed devices.
+managed_vectors() {
+	local device irq
+	for device in ${1:-$placed_devices}; do
+		device_irqs "$device"
+		for irq in $REPLY; do
+			irq_name "$irq"
+			! is_managed "$REPLY" || echo "$device $REPLY"
+		done
+	done | sort
+}
+
 # Set queue to the queue number of a vector by its name, or -1 for the slow path;
 # set half to "tx" when the vector is only the transmit half of its queue.
 queue_of() {

@@ -5,15 +5,7 @@
 # managed and tried at most once, workqueues masked, devices on no node left alone.
 
 # What this guest's kernel manages is what is_managed says, or nothing below means much.
-expected=$(
-	for device in $placed_devices; do
-		device_irqs "$device"
-		for irq in $REPLY; do
-			irq_name "$irq"
-			is_managed "$REPLY" && echo "$device $REPLY"
-		done
-	done | sort
-)
+expected=$(managed_vectors)
 check_eq "the kernel refuses managed vectors alone" "$(sort "$state/refused")" "$expected"
 count=$(wc -l <<<"$expected")
 check_eq "12 vectors are managed" "$count" 12
@@ -74,13 +66,9 @@ if have_daemon; then
 		"$((queues[2] - queues[3]))" -le 1
 
 	for device in $placed_devices; do
+		managed=$(managed_vectors "$device" | wc -l)
 		device_irqs "$device"
-		managed=0 total=0
-		for irq in $REPLY; do
-			total=$((total + 1))
-			irq_name "$irq"
-			is_managed "$REPLY" && managed=$((managed + 1))
-		done
+		total=$(wc -w <<<"$REPLY")
 		check_eq "$device is listed with its node and vectors" \
 			"$(device_field "pci:$device" '"\(.node) \(.vectors.total) \(.vectors.managed)"')" \
 			"${node_of[$device]} $total $managed"

@@ -10,15 +10,7 @@ case $(uname -r) in
 esac
 
 # What the kernel manages is what is_managed says, or nothing below means much.
-managed=$(
-	for device in $placed_devices; do
-		device_irqs "$device"
-		for irq in $REPLY; do
-			irq_name "$irq"
-			is_managed "$REPLY" && echo "$device $REPLY"
-		done
-	done | sort
-)
+managed=$(managed_vectors)
 check_eq "the kernel refuses managed vectors alone" "$(sort "$state/refused")" "$managed"
 check "there are some" test "$(wc -l <<<"$managed")" -ge 8
 device_irqs $NVME2
@@ -32,12 +24,7 @@ check_eq "not by root either" "$(error_of "/proc/irq/$irq/smp_affinity_list" 0)"
 check "the service is ready" wait_for 60 ready
 check_all_placed
 for device in $placed_devices; do
-	device_irqs "$device"
-	count=0
-	for irq in $REPLY; do
-		irq_name "$irq"
-		! is_managed "$REPLY" || count=$((count + 1))
-	done
+	count=$(managed_vectors "$device" | wc -l)
 	check_eq "$device has $count managed vectors by the daemon's count" \
 		"$(device_field "pci:$device" .vectors.managed)" $count
 done
