@@ -181,6 +181,9 @@ begin_load "$far"
 set_policy all 'irq: {mode: leave}' 'workqueue: {cpumask: leave}' 'iscsi: {dynamic: auto}'
 check "dynamic: auto switches on under load, measures, and keeps it" wait_for 60 has_kept
 note "after $waited_ms ms"
+check_eq "the host is measured by its counters" "$(ctl measure "$device" |
+	jq -r '"\(.source) \(.scope) \(.xmit.runs > 0) \(.xmit.local + .xmit.remote == .xmit.runs) \(.xmit.remote_share < 0.1)"')" \
+	"xmit_stats host true true true"
 check "under I/O" end_load
 check "xmit_numa is set" numa_is 1 1
 note "evidence: $(evidence '"\(.before.share * 1000 | round / 10) % elsewhere of \(.before.counters.runs) runs in \(.before.seconds) s before, \(.after.share * 1000 | round / 10) % of \(.after.counters.runs) after"')"
