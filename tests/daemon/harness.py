@@ -240,19 +240,31 @@ class Asked(threading.Thread):
         return self.answer
 
 
-def is_emulated(check, lacks):
-    """Whether an emulator runs the programs, as TEST_EMULATED tells with its name; says then that a check is skipped."""
+class Skip(Exception):
+    """A check cannot be made here, with the reason."""
+
+
+def skip_if_emulated(lacks):
+    """For a check that an emulator which runs the programs, as TEST_EMULATED tells with its name, does not bear."""
     emulator = os.environ.get("TEST_EMULATED")
     if emulator:
-        print(f"skipped: {check.__name__}: {emulator} {lacks}", flush=True)
-    return bool(emulator)
+        raise Skip(f"{emulator} {lacks}")
+
+
+def call(check, *arguments):
+    """Calls a check and says that it passed, or that it was skipped, and why."""
+    try:
+        check(*arguments)
+    except Skip as why:
+        print(f"skipped: {check.__name__}: {why}", flush=True)
+    else:
+        print("ok", check.__name__, flush=True)
 
 
 def run_check(check, *arguments):
     folder = Path(tempfile.mkdtemp(prefix="numaio-case-", dir=scratch()))
     try:
-        check(Case(*arguments, folder))
-        print("ok", check.__name__, flush=True)
+        call(check, Case(*arguments, folder))
     except BaseException:
         if (folder / "log").exists():
             print("".join((folder / "log").read_text().splitlines(True)[-40:]), file=sys.stderr)
