@@ -24,7 +24,7 @@ bool runs_is_queue(const char *name);
 
 /* Begins to count. Returns 0 or a negative errno, and then leaves nothing behind: -EINVAL for another name
  * than such a one, -EBUSY while it counts, -ENOENT without tracefs, -ENOSYS for a kernel without these
- * tracepoints or without hist triggers, -EPERM ... */
+ * tracepoints or without hist triggers, or what tracefs answers. */
 int runs_begin(RunsCount *c, const Root *root, const char *queue);
 
 /* Ends it, and leaves nothing behind. Puts "MSEC CPU:RUNS CPU:RUNS ..." into `ret`, CPUs in order, those with
